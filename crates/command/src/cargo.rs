@@ -5,9 +5,13 @@
 
 mod build;
 mod check;
+mod json;
 mod known;
+mod nextest;
 mod options;
+mod program;
 mod replay;
+mod runner;
 mod select;
 mod sysroot;
 mod test;
@@ -43,8 +47,13 @@ cargo raddle runs the tests of a crate many times, and chooses which thread runs
 usage:
   cargo raddle test [OPTIONS] [FILTERS] [-- FILTERS AND OPTIONS OF THE TESTS]
                                 builds and checks the tests
+  cargo raddle run [OPTIONS] [-- ARGUMENTS]
+                                builds a binary of the crate and checks it
+  cargo raddle nextest [run] …  runs cargo-nextest on the tests; settings are in the environment
+  cargo raddle env              prints variables with which `cargo test` checks tests, for a shell
   cargo raddle replay TOKEN [--gdb] [OPTIONS]
                                 runs the failing execution of a report again
+  cargo raddle explain TOKEN    the same, with everything that can be said of why it fails
   cargo raddle list             lists the failures that were found in this workspace
   cargo raddle setup            instruments the standard library of the toolchain, once
   cargo raddle doctor           checks whether this machine has what raddle needs
@@ -54,17 +63,30 @@ exit codes: 0 no test fails, 100 one fails, 101 the build fails, 4 no tests, 3 n
 
 /// Runs the command.
 pub(crate) fn main() -> ExitCode {
-    let mut words = env::args_os().skip(1).peekable();
-    if wrapper::is_called() {
-        return wrapper::compile(words.collect());
+    let mut words = env::args_os();
+    let name = words.next().unwrap_or_default();
+    let given: Vec<OsString> = words.collect();
+    if let Some(words) = wrapper::called_as(&name, &given) {
+        return wrapper::compile(&words);
     }
+    let mut words = given.into_iter().peekable();
     // Cargo passes the name of the subcommand on.
     words.next_if(|word| word == "raddle");
     let command = words.next().unwrap_or_default();
     let rest: Vec<OsString> = words.collect();
     let done = match command.to_str() {
         Some("test" | "t") => test::test(&rest),
+        Some("run" | "r") => program::run(&rest),
+        Some("nextest") => nextest::nextest(&rest),
+        Some("env") => nextest::variables(&rest),
+        Some("runner") => {
+            return runner::run(&rest).unwrap_or_else(|problem| {
+                eprintln!("cargo raddle: {problem}");
+                ExitCode::from(Exit::Usage as u8)
+            });
+        }
         Some("replay") => replay::replay(&rest),
+        Some("explain") => replay::explain(&rest),
         Some("list") => known::list(&rest),
         Some("setup") => sysroot::set_up(&rest),
         Some("doctor") => diagnose(),

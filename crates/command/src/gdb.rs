@@ -17,6 +17,8 @@ pub(crate) fn debug(command: &Command, breakpoints: &[&str]) -> Result<bool, Pro
         "set startup-with-shell off",
         // raddle turns system calls into these.
         "handle SIGSYS nostop noprint pass",
+        // And instructions that stand for fences.
+        "handle SIGILL nostop noprint pass",
     ] {
         gdb.args(["-ex", words]);
     }
@@ -29,7 +31,7 @@ pub(crate) fn debug(command: &Command, breakpoints: &[&str]) -> Result<bool, Pro
             // The plan has several lines, which only the environment of gdb itself can pass on. The result would be
             // written to the terminal.
             Some(value) if name == "RADDLE_NATIVE_PLAN" => {
-                let plan = format!("{}\nparent=0\nquiet=true", value.to_string_lossy());
+                let plan = format!("{}\nparent=0\ndebugged=true", value.to_string_lossy());
                 gdb.env("RADDLE_NATIVE_PLAN", plan);
             }
             Some(value) => {

@@ -33,6 +33,7 @@ pub(crate) enum Outcome {
         shown: HashMap<u64, calls::Shown>,
         /// What a user has to know of the check.
         notes: Vec<String>,
+        window: Window,
     },
     /// The program does something that raddle does not model, or a setting excludes another.
     Refused(String),
@@ -42,6 +43,16 @@ pub(crate) enum Outcome {
     NeedsFork,
     /// The program has ended before the check began, with this exit code.
     Alone(i32),
+}
+
+/// How much of the executions was chosen.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Window {
+    /// The number of executions that came to their end.
+    pub(crate) ended: u64,
+    /// The steps that were chosen, and all steps: the end of a long execution is made with few switches.
+    pub(crate) chosen_steps: u64,
+    pub(crate) all_steps: u64,
 }
 
 /// What a check knows of data races.
@@ -147,6 +158,9 @@ pub(crate) fn command(
     if options.discards_long_runs {
         plan += "on_step_limit=discard\n";
     }
+    if let Some(steps) = options.leads_on {
+        plan += &format!("tail={steps}\n");
+    }
     let mut preload = folder.join(library::NAME).into_os_string();
     if let Some(others) = std::env::var_os("LD_PRELOAD") {
         preload.push(":");
@@ -250,7 +264,7 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
     let (mut modules, mut stacks) = (Vec::new(), HashMap::new());
     let (mut report, mut output) = (None, String::new());
     let (mut racing, mut places) = (Racing::default(), Vec::new());
-    let mut notes = Vec::new();
+    let (mut notes, mut window) = (Vec::new(), Window::default());
     loop {
         let end = bytes.iter().position(|&byte| byte == b'\n')?;
         let (line, rest) = (String::from_utf8_lossy(&bytes[..end]), &bytes[end + 1..]);
@@ -270,6 +284,11 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
             }
             "note" => notes.push(value.to_owned()),
             "input" => notes.push(INPUT.to_owned()),
+            "window" => {
+                let mut numbers = value.split(' ').map(|number| number.parse().ok());
+                let mut next = || numbers.next().flatten();
+                window = Window { ended: next()?, chosen_steps: next()?, all_steps: next()? };
+            }
             "harmless" => racing.harmless = value.parse().ok(),
             "report" => report = Some(take(&mut bytes, value)?),
             "output" => output = take(&mut bytes, value)?,
@@ -299,7 +318,7 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
     }
     let mut document = Document::parse(&resolved).ok()?;
     let shown = if has_stacks { calls::fold(&mut document, &steps) } else { HashMap::new() };
-    Some(Outcome::Report { document: Box::new(document), output, racing, shown, notes })
+    Some(Outcome::Report { document: Box::new(document), output, racing, shown, notes, window })
 }
 
 fn module(text: &str) -> Option<Module> {

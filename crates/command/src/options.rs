@@ -55,6 +55,8 @@ pub(crate) struct Options {
     pub(crate) own_code: Option<PathBuf>,
     /// Whether executions that reach the most steps are discarded. Otherwise they fail.
     pub(crate) discards_long_runs: bool,
+    /// The most steps of an execution after the most that are chosen, if these are not a few.
+    pub(crate) leads_on: Option<u64>,
 }
 
 /// Where runs begin.

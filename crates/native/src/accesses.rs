@@ -46,7 +46,7 @@ impl State {
     /// Looks for a race of an access that is about to happen.
     #[inline]
     pub(crate) fn look_for_race(&self, access: Access) {
-        if self.finds_races.get() && !self.has_raced.get() {
+        if self.finds_races.get() && !self.has_raced.get() && !self.is_led.get() {
             let race = self.with_engine(|engine| {
                 self.races.borrow_mut().access(self.me(), access, &self.heap.borrow(), engine)
             });

@@ -5,13 +5,21 @@ use raddle_core::{Action, AtomicOp, Effect, FutexOp, ObjectId, Op, Site};
 use crate::run::State;
 
 impl State {
+    /// Announces an operation, and returns when the calling thread has its turn.
+    fn announce(&self, op: Op, site: Site) {
+        let me = self.me();
+        self.steps.set(self.steps.get() + 1);
+        let (turn, is_led) =
+            self.with_engine(|engine| (engine.submit(me, op, site), engine.is_led()));
+        self.is_led.set(is_led);
+        self.wait(turn);
+    }
+
     /// Announces an operation, waits for the turn, and performs it.
     pub(crate) fn act(&self, object: ObjectId, action: Action, site: Site) -> Effect {
         let op = Op::new(object, action);
         let me = self.me();
-        self.steps.set(self.steps.get() + 1);
-        let turn = self.with_engine(|engine| engine.submit(me, op, site));
-        self.wait(turn);
+        self.announce(op, site);
         match self.with_engine(|engine| engine.perform(me, op, site)) {
             Some(effect) => effect,
             None => self.end(),
@@ -30,9 +38,7 @@ impl State {
     ) -> Effect {
         let op = Op::new(object, Action::Atomic(op));
         let me = self.me();
-        self.steps.set(self.steps.get() + 1);
-        let turn = self.with_engine(|engine| engine.submit(me, op, site));
-        self.wait(turn);
+        self.announce(op, site);
         let old = load();
         let (effect, new) = self.with_engine(|engine| {
             if engine.newest(object) != old {
@@ -55,16 +61,14 @@ impl State {
     pub(crate) fn act_if(
         &self,
         op: Op,
-        expected: Option<u32>,
+        expected: Option<u64>,
         now: impl Fn() -> u64,
         site: Site,
     ) -> Option<Effect> {
         let (me, object) = (self.me(), op.object());
-        self.steps.set(self.steps.get() + 1);
-        let turn = self.with_engine(|engine| engine.submit(me, op, site));
-        self.wait(turn);
+        self.announce(op, site);
         let value = now();
-        let is_expected = expected.is_none_or(|expected| value == u64::from(expected));
+        let is_expected = expected.is_none_or(|expected| value == expected);
         let effect = self.with_engine(|engine| {
             if engine.newest(object) != value {
                 engine.overwrite(object, value);
@@ -89,10 +93,7 @@ impl State {
         at_turn: impl FnOnce() -> (u64, AtomicOp),
     ) {
         let me = self.me();
-        self.steps.set(self.steps.get() + 1);
-        let op = Op::new(object, Action::Atomic(announced));
-        let turn = self.with_engine(|engine| engine.submit(me, op, site));
-        self.wait(turn);
+        self.announce(Op::new(object, Action::Atomic(announced)), site);
         let (shown, op) = at_turn();
         let op = Op::new(object, Action::Atomic(op));
         let effect = self.with_engine(|engine| {

@@ -16,6 +16,8 @@ use crate::variables::Use;
 /// The time that a step takes, and a look at the clock, in nanoseconds.
 const STEP: u64 = 50;
 const LOOK: u64 = 1_000;
+/// The time of alarms that go off only if no others do.
+pub(crate) const NEVER: u64 = u64::MAX;
 /// What samples runs with alarms.
 const SAMPLERS: &str = "portfolio:pct:3+pos+random";
 
@@ -101,6 +103,21 @@ impl State {
     /// Performs `wait`, or `late` on the same object if the wait lasts until `deadline`. Returns the effect of `late` in
     /// that case, and otherwise that of `wait`.
     pub(crate) fn act_until(&self, wait: Op, late: Op, deadline: u64, site: Site) -> Effect {
+        let effect = self.wait_for_ring(wait, late, deadline, site);
+        if effect == Effect::No {
+            self.pass_to(deadline);
+        }
+        effect
+    }
+
+    /// Lets the clock show a time, unless it is later.
+    pub(crate) fn pass_to(&self, time: u64) {
+        let missing = time.saturating_sub(self.clock_time());
+        self.clock.passed.set(self.clock.passed.get() + missing);
+    }
+
+    /// Performs `wait`, or `late` on the same object if an alarm goes off, which is set for `deadline`. Returns the effect.
+    pub(crate) fn wait_for_ring(&self, wait: Op, late: Op, deadline: u64, site: Site) -> Effect {
         if self.memory.get() == MemoryModel::Rc11 {
             refuse(
                 "a thread waits for time to pass, which orders threads in ways that RC11 does not know",
@@ -124,12 +141,7 @@ impl State {
             let op = if engine.stop_alarm(me) { late } else { wait };
             engine.perform(me, op, site)
         });
-        let effect = effect.unwrap_or_else(|| self.end());
-        if effect == Effect::No {
-            let missing = deadline.saturating_sub(self.clock_time());
-            self.clock.passed.set(self.clock.passed.get() + missing);
-        }
-        effect
+        effect.unwrap_or_else(|| self.end())
     }
 
     /// Lets the calling thread sleep.

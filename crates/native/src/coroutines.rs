@@ -14,8 +14,15 @@ use crate::one_thread::OneThread;
 use crate::real::real;
 use crate::{dispatch, run, system};
 
-/// The most threads in one execution.
+/// The most threads that are alive at once.
 pub(crate) const MAX_THREADS: usize = 1000;
+/// The number of threads of a run from which on the OS threads of those that have ended are used again.
+const MAX_UNSHARED: usize = 64;
+const PAGE: usize = 4096;
+/// Where libc keeps an OS thread's place in its list of threads: after the base of thread-local storage. The place changes
+/// when others are created.
+const LINKS: usize = 0x2c0;
+const LINKS_BYTES: usize = 16;
 
 /// A place to continue at: a stack pointer and the base of thread-local storage.
 #[derive(Copy, Clone, Debug)]
@@ -34,13 +41,21 @@ pub(crate) struct Borrowed {
     pub(crate) context: Context,
     /// The `pthread_t` of the OS thread.
     pub(crate) handle: usize,
+    /// Its number among the borrowed threads.
+    pub(crate) slot: usize,
 }
 
 /// The borrowed OS threads of this process.
 #[derive(Default)]
 struct Pool {
     threads: Vec<Borrowed>,
+    /// The number of those that the host has made. A forked run may make more, which end with it.
+    lasting: usize,
     used: usize,
+    /// The stacks and thread-local storage of the threads from [`MAX_UNSHARED`] on, before this run used them.
+    unused: Vec<Vec<u8>>,
+    /// The slots whose threads have ended, so that they can be used again.
+    free: Vec<usize>,
 }
 
 static POOL: OneThread<Cell<*mut RefCell<Pool>>> = OneThread::new(Cell::new(ptr::null_mut()));
@@ -56,28 +71,89 @@ pub(crate) enum Stack {
 
 /// Lets the next run use all borrowed threads, and makes as many as there were never more threads than.
 pub(crate) fn begin_run(wanted: usize) {
-    pool().borrow_mut().used = 0;
-    while pool().borrow().threads.len() < wanted.min(MAX_THREADS) {
-        let thread = borrow(Stack::Default);
-        pool().borrow_mut().threads.push(thread);
+    {
+        let mut pool = pool().borrow_mut();
+        pool.used = 0;
+        let lasting = pool.lasting;
+        pool.threads.truncate(lasting);
+        pool.unused.clear();
+        pool.free.clear();
     }
+    while pool().borrow().threads.len() < wanted.min(MAX_THREADS) {
+        grow();
+    }
+    let mut pool = pool().borrow_mut();
+    pool.lasting = pool.threads.len();
 }
 
-/// Returns a borrowed thread that this run has not used.
+fn grow() {
+    let thread = borrow(Stack::Default);
+    let mut pool = pool().borrow_mut();
+    let slot = pool.threads.len();
+    pool.threads.push(Borrowed { slot, ..thread });
+}
+
+/// Returns a borrowed thread that this run has not used, or whose thread has ended.
 pub(crate) fn take() -> Borrowed {
-    if is_used_up() {
-        let thread = borrow(Stack::Default);
-        pool().borrow_mut().threads.push(thread);
+    let freed = pool().borrow_mut().free.pop();
+    if let Some(slot) = freed {
+        let pool = pool().borrow();
+        let thread = pool.threads[slot];
+        put_back(&thread, &pool.unused[slot - MAX_UNSHARED]);
+        return thread;
+    }
+    if pool().borrow().used == pool().borrow().threads.len() {
+        grow();
     }
     let mut pool = pool().borrow_mut();
     pool.used += 1;
-    pool.threads[pool.used - 1]
+    let thread = pool.threads[pool.used - 1];
+    if thread.slot >= MAX_UNSHARED {
+        let (first, bytes) = extent(&thread);
+        // SAFETY: the top of the stack of a thread that sleeps, and its thread-local storage.
+        let copy = unsafe { std::slice::from_raw_parts(first, bytes) }.to_vec();
+        pool.unused.push(copy);
+    }
+    thread
 }
 
-/// Returns whether this run uses all borrowed threads.
+/// The thread on a borrowed one has ended and has been joined or detached. Another thread may use the borrowed one.
+pub(crate) fn give_back(slot: usize) {
+    if slot >= MAX_UNSHARED {
+        pool().borrow_mut().free.push(slot);
+    }
+}
+
+/// Returns the memory that a borrowed thread has written before it sleeps: from the top of its stack to the end of its
+/// thread-local storage, which is at the end of the stack's mapping.
+fn extent(thread: &Borrowed) -> (*mut u8, usize) {
+    let Context { stack, local } = thread.context;
+    let end = (local + 1).next_multiple_of(PAGE);
+    (ptr::with_exposed_provenance_mut(stack), end - stack)
+}
+
+/// Lets a borrowed thread be as before its use.
+fn put_back(thread: &Borrowed, before: &[u8]) {
+    let (first, bytes) = extent(thread);
+    let links = thread.context.local - thread.context.stack + LINKS;
+    for part in [0..links, links + LINKS_BYTES..bytes] {
+        // SAFETY: inside the extent.
+        let to = unsafe { first.add(part.start) };
+        // SAFETY: the thread that used this memory has ended, and the copy has the same size.
+        unsafe { ptr::copy_nonoverlapping(before[part.clone()].as_ptr(), to, part.len()) };
+    }
+}
+
+/// Returns whether another thread needs an OS thread that this run has not used.
 pub(crate) fn is_used_up() -> bool {
     let pool = pool().borrow();
-    pool.used == pool.threads.len()
+    pool.free.is_empty() && pool.used == pool.threads.len()
+}
+
+/// Returns whether no more threads can be made.
+pub(crate) fn is_full() -> bool {
+    let pool = pool().borrow();
+    pool.free.is_empty() && pool.used >= MAX_THREADS
 }
 
 /// Returns the number of borrowed threads that this run uses.
@@ -138,7 +214,7 @@ pub(crate) fn borrow(stack: Stack) -> Borrowed {
     let stack = unsafe { (&raw const note.stack).read_volatile() };
     // SAFETY: as above.
     let local = unsafe { (&raw const note.local).read_volatile() };
-    Borrowed { context: Context { stack, local }, handle: handle as usize }
+    Borrowed { context: Context { stack, local }, handle: handle as usize, slot: 0 }
 }
 
 fn mask_signals(how: libc::c_int, new: &u64, old: &mut u64) {

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::arena;
 use crate::one_thread::OneThread;
-use crate::run::{Crash, Outcome, state};
-use crate::system;
+use crate::run::{Crash, Outcome, refuse, state};
+use crate::{syscalls, system};
 
 /// The signals of a program that does something wrong.
 const SIGNALS: [i32; 6] =
@@ -152,6 +152,13 @@ extern "C" fn on_tick(signal: i32, _info: *mut libc::siginfo_t, context: *mut c_
     }
     IDLE_TICKS.set(IDLE_TICKS.get() + 1);
     if IDLE_TICKS.get() >= TICKS {
+        if let Some(name) = syscalls::under_way() {
+            // What another thread or the outside would do is not known, so this is no failure.
+            refuse(&format!(
+                "the program waits in the system call `{name}`, for a terminal, a pipe, a socket or another process: raddle \
+                 does not model that; let it read files, or standard input by `--stdin FILE`"
+            ));
+        }
         end(Crash { signal, address: 0, place: instruction(context) });
     }
 }

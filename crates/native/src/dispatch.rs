@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::one_thread::OneThread;
 use crate::run::is_controlled;
-use crate::{crash, names, syscalls, system};
+use crate::{crash, fences, names, syscalls, system};
 
 const PR_SET_SYSCALL_USER_DISPATCH: usize = 59;
 const ON: usize = 1;
@@ -34,6 +34,34 @@ pub(crate) fn set_up() {
         CODE.set((own.first, own.end - own.first));
     }
     crash::handle(libc::SIGSYS, on_system_call);
+    crash::handle(libc::SIGILL, on_trap);
+}
+
+/// An instruction that is none: one that was put in the place of a fence, or a crash.
+extern "C" fn on_trap(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let place = context.cast::<libc::ucontext_t>();
+    // SAFETY: the kernel passes the registers, and takes them back when the handler returns.
+    let registers = unsafe { &mut (*place).uc_mcontext.gregs };
+    let instruction = registers[libc::REG_RIP as usize] as usize;
+    if !fences::is_trap(instruction) {
+        return crash::on_crash(signal, info, context);
+    }
+    registers[libc::REG_RIP as usize] += fences::BYTES;
+    if is_controlled() {
+        fences::hold(registers[libc::REG_RAX as usize]);
+        registers[libc::REG_RAX as usize] = fences::PSEUDO_CALL as i64;
+        continue_in_serve(registers);
+    }
+}
+
+/// Continues in `serve`, on the stack of the thread: it may have to wait for its turn.
+fn continue_in_serve(registers: &mut [i64; 23]) {
+    let stack = registers[libc::REG_RSP as usize] - RED_ZONE - 8;
+    let place = std::ptr::with_exposed_provenance_mut::<i64>(stack as usize);
+    // SAFETY: the stack of the thread, below what it uses.
+    unsafe { place.write(registers[libc::REG_RIP as usize]) };
+    registers[libc::REG_RSP as usize] = stack;
+    registers[libc::REG_RIP as usize] = serve as *const () as i64;
 }
 
 /// Returns whether an address is in the code of this library.
@@ -83,13 +111,7 @@ extern "C" fn on_system_call(signal: i32, info: *mut libc::siginfo_t, context: *
         return;
     }
     if is_controlled() {
-        // Continues in `serve`, on the stack of the thread: it may have to wait for its turn.
-        let stack = registers[libc::REG_RSP as usize] - RED_ZONE - 8;
-        let place = std::ptr::with_exposed_provenance_mut::<i64>(stack as usize);
-        // SAFETY: the stack of the thread, below what it uses.
-        unsafe { place.write(registers[libc::REG_RIP as usize]) };
-        registers[libc::REG_RSP as usize] = stack;
-        registers[libc::REG_RIP as usize] = serve as *const () as i64;
+        continue_in_serve(registers);
         return;
     }
     let of = |register: i32| registers[register as usize] as usize;

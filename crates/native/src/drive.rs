@@ -38,6 +38,10 @@ pub(crate) trait Drive {
     fn ring_until(&mut self, now: u64);
     /// Lets the next alarm go off if all threads pause.
     fn ring_if_idle(&mut self, by: ThreadId);
+    /// Lets the alarm of a thread go off.
+    fn ring(&mut self, thread: ThreadId);
+    /// Returns whether the run is led to its end, after the steps that are chosen.
+    fn is_led(&self) -> bool;
     fn time(&self, thread: ThreadId) -> u64;
     fn advance(&mut self, thread: ThreadId, nanos: u64);
     /// Returns whether the run has ended well.
@@ -129,6 +133,14 @@ impl<M: Memory> Drive for Driven<'_, '_, M> {
 
     fn ring_if_idle(&mut self, by: ThreadId) {
         self.engine.ring_if_idle(by);
+    }
+
+    fn ring(&mut self, thread: ThreadId) {
+        self.engine.ring(thread);
+    }
+
+    fn is_led(&self) -> bool {
+        self.engine.is_led()
     }
 
     fn time(&self, thread: ThreadId) -> u64 {

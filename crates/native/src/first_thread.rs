@@ -47,8 +47,9 @@ pub(crate) fn create(start: usize, argument: usize, write: impl Fn(usize)) -> bo
         handle: borrowed.handle,
         start,
         argument,
-        result: 0,
         is_gone: false,
+        slot: borrowed.slot,
+        ..Thread::NONE
     };
     state.run_first_thread(borrowed.context);
     true

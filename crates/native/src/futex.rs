@@ -4,7 +4,7 @@
 
 use std::ptr;
 
-use raddle_core::{Action, Effect, FutexOp, Op, Scalar, Site};
+use raddle_core::{Action, Effect, FutexOp, ObjectId, Op, Scalar, Site};
 
 use crate::memory::{Located, read};
 use crate::modules::Origin;
@@ -91,12 +91,34 @@ fn wait(address: usize, expected: u32, mask: u32, limit: Limit, pc: usize) -> is
     if mask == 0 {
         return -(libc::EINVAL as isize);
     }
-    let (state, site) = (state(), site(pc));
+    let site = site(pc);
     let Located { object, part, .. } = locate(address, site);
-    let enqueue = Action::Futex(FutexOp::Enqueue { part, mask });
-    let now = || read(address, BYTES);
-    let expected = Some(expected);
-    if state.act_if(Op::new(object, enqueue), expected, now, site).is_none() {
+    let enqueue = Op::new(object, Action::Futex(FutexOp::Enqueue { part, mask }));
+    wait_if(enqueue, u64::from(expected), || read(address, BYTES), limit, site)
+}
+
+/// Waits for a change of an object that is no memory, if `now` returns the expected value at the thread's turn. Returns
+/// zero or a negative error number.
+pub(crate) fn wait_object(
+    object: ObjectId,
+    expected: u64,
+    now: impl Fn() -> u64,
+    limit: *const libc::timespec,
+    site: Site,
+) -> isize {
+    let enqueue = Op::new(object, Action::Futex(FutexOp::Enqueue { part: 0, mask: ALL_BITS }));
+    wait_if(enqueue, expected, now, Limit::relative(limit), site)
+}
+
+/// Wakes the thread that waits for a change of an object that is no memory.
+pub(crate) fn wake_object(object: ObjectId, site: Site) {
+    let wake = FutexOp::Wake { part: 0, count: 1, mask: ALL_BITS };
+    state().act(object, Action::Futex(wake), site);
+}
+
+fn wait_if(enqueue: Op, expected: u64, now: impl Fn() -> u64, limit: Limit, site: Site) -> isize {
+    let (state, object) = (state(), enqueue.object());
+    if state.act_if(enqueue, Some(expected), now, site).is_none() {
         return -(libc::EAGAIN as isize);
     }
     let timed = !matches!(limit, Limit::Never);
@@ -150,7 +172,12 @@ fn requeue(
     }
     let requeue = FutexOp::Requeue { from: source.part, to: target.part, wakes, moves };
     let now = || read(from, BYTES);
-    match state.act_if(Op::new(source.object, Action::Futex(requeue)), expected, now, site) {
+    match state.act_if(
+        Op::new(source.object, Action::Futex(requeue)),
+        expected.map(u64::from),
+        now,
+        site,
+    ) {
         Some(effect) => number(effect),
         None => -(libc::EAGAIN as isize),
     }

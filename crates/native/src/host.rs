@@ -6,10 +6,12 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs;
 use std::ptr;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use raddle_explore::{Budget, Leaks};
+use raddle_core::MemoryModel;
+use raddle_explore::{Budget, Elapsed, Leaks};
 use raddle_results::Progress;
 
 use crate::coroutines::{self, Context, Stack};
@@ -17,9 +19,9 @@ use crate::names;
 use crate::one_thread::OneThread;
 use crate::phases::{self, Checked};
 use crate::plan::{Backend, Begin, Plan, VARIABLE};
-use crate::process::{BROKEN, Halt, Process};
+use crate::process::{BROKEN, Halt, Process, Window};
 use crate::real::real;
-use crate::{arena, crash, dispatch, first_thread, posix, run, system};
+use crate::{arena, crash, dispatch, fences, first_thread, posix, run, system};
 
 type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
@@ -195,9 +197,13 @@ fn set_up(text: &str) -> Context {
     state.finds_leaks.set(plan.settings.warnings.leaks == Leaks::Fail);
     state.memory.set(plan.settings.memory);
     state.seed.set(plan.settings.seed);
+    state.is_debugged.set(plan.is_debugged);
     let word = plan.settings.strategy.word();
     state.plans_by_values.set(["mcr", "pcr"].iter().any(|name| word.starts_with(name)));
     posix::thread::set_up();
+    if plan.settings.memory == MemoryModel::Rc11 {
+        fences::replace();
+    }
     crash::set_up();
     dispatch::set_up();
     PLAN.set(Box::into_raw(Box::new(plan)));
@@ -227,6 +233,7 @@ extern "C" fn host() -> ! {
         expected: plan.expected.as_deref(),
         snapshot: None,
         halt: None,
+        window: Window { chosen: plan.settings.max_steps, led: plan.tail, ..Window::default() },
     };
     if plan.backend == Backend::Snapshot {
         process.watchdog.begin();
@@ -247,7 +254,7 @@ extern "C" fn host() -> ! {
             None => break result,
         }
     };
-    if plan.writes_result {
+    if !plan.is_debugged {
         write_result(plan.output, &process, result);
     }
     system::exit(0)
@@ -283,7 +290,7 @@ fn high_copy(file: usize) -> Option<usize> {
 fn write_result(output: usize, process: &Process, result: Result<Checked, String>) {
     let mut bytes = Vec::new();
     for module in names::modules() {
-        let names::Module { first, end, offset, path } = module;
+        let names::Module { first, end, offset, path, is_code: _ } = module;
         bytes.extend(format!("module {first:x} {end:x} {offset:x} {path}\n").into_bytes());
     }
     for (site, stack) in run::state().stacks.all() {
@@ -306,6 +313,8 @@ fn write_result(output: usize, process: &Process, result: Result<Checked, String
             if run::state().reads_input.get() {
                 bytes.extend(b"input\n");
             }
+            let Window { all_steps, chosen_steps, ended, .. } = process.window;
+            bytes.extend(format!("window {ended} {chosen_steps} {all_steps}\n").into_bytes());
             if let Some(executions) = harmless {
                 bytes.extend(format!("harmless {executions}\n").into_bytes());
             }
@@ -359,6 +368,8 @@ struct Clock {
     plan: &'static Plan,
 }
 
+/// The least time that the first run may take. Without it nothing is known of a program.
+const FIRST_LIMIT: Duration = Duration::from_secs(20);
 /// The time between two lines of progress.
 const PROGRESS_NANOS: u64 = 300_000_000;
 
@@ -369,6 +380,15 @@ impl Budget for Clock {
 
     fn limit(&self) -> Option<Duration> {
         self.limit
+    }
+
+    fn first_limit(&self) -> Option<Duration> {
+        self.limit.map(|limit| limit.max(FIRST_LIMIT))
+    }
+
+    fn clock(&self) -> Option<Elapsed> {
+        let start = self.start;
+        Some(Rc::new(move || Duration::from_nanos(system::now() - start)))
     }
 
     fn on_progress(&self, progress: &Progress) {

@@ -60,7 +60,8 @@ impl State {
     }
 }
 
-fn origin(path: &str) -> Origin {
+/// Returns whose code a file contains.
+pub(crate) fn origin(path: &str) -> Origin {
     const LIBC: [&str; 4] = ["libc.so", "ld-linux", "libpthread", "libraddle_native"];
     let name = path.rsplit('/').next().unwrap_or(path);
     if LIBC.iter().any(|known| name.starts_with(known)) {

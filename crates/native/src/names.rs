@@ -15,6 +15,8 @@ pub(crate) struct Module {
     /// The place of the part in the file.
     pub(crate) offset: usize,
     pub(crate) path: String,
+    /// Whether it can be executed.
+    pub(crate) is_code: bool,
 }
 
 /// Returns the parts of files that contain code or data of the process.
@@ -23,12 +25,13 @@ pub(crate) fn modules() -> Vec<Module> {
     let module = |line: &str| {
         let mut words = line.splitn(6, ' ');
         let (first, end) = words.next()?.split_once('-')?;
-        let offset = words.nth(1)?;
+        let is_code = words.next()?.contains('x');
+        let offset = words.next()?;
         let path = words.nth(2)?.trim_start();
         let number = |word: &str| usize::from_str_radix(word, 16).ok();
         path.starts_with('/').then_some(())?;
         let (first, end, offset) = (number(first)?, number(end)?, number(offset)?);
-        Some(Module { first, end, offset, path: path.to_owned() })
+        Some(Module { first, end, offset, path: path.to_owned(), is_code })
     };
     maps.lines().filter_map(module).collect()
 }

@@ -31,10 +31,12 @@ pub(crate) struct Plan {
     pub(crate) expected: Option<Vec<u8>>,
     /// Whether to tell how far the check is.
     pub(crate) tells_progress: bool,
+    /// The most steps of a run after the step limit, if they are not a few.
+    pub(crate) tail: Option<usize>,
     /// The process that waits for the result. Zero if none has to.
     pub(crate) parent: isize,
-    /// Whether the result is written.
-    pub(crate) writes_result: bool,
+    /// Whether the process is in a debugger, which shows its only run. Then the result is not written.
+    pub(crate) is_debugged: bool,
     /// Whether sites are stacks of calls.
     pub(crate) stacks: bool,
     /// The file descriptor for the result.
@@ -93,8 +95,9 @@ impl Plan {
             fresh: None,
             expected: None,
             tells_progress: false,
+            tail: None,
             parent: 0,
-            writes_result: true,
+            is_debugged: false,
             stacks: false,
             output: 2,
         };
@@ -187,8 +190,9 @@ impl Plan {
             "fresh" => self.fresh = Some(CString::new(value).ok()?),
             "expect" => self.expected = Some(fs::read(value).ok()?),
             "progress" => self.tells_progress = value.parse().ok()?,
+            "tail" => self.tail = Some(value.parse().ok()?),
             "parent" => self.parent = value.parse().ok()?,
-            "quiet" => self.writes_result = value == "false",
+            "debugged" => self.is_debugged = value.parse().ok()?,
             "stacks" => self.stacks = value.parse().ok()?,
             "output" => self.output = value.parse().ok()?,
             _ => return None,

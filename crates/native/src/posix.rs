@@ -14,6 +14,7 @@ pub(crate) mod once;
 pub(crate) mod refused;
 pub(crate) mod rwlock;
 pub(crate) mod semaphore;
+pub(crate) mod signals;
 pub(crate) mod spin;
 pub(crate) mod thread;
 pub(crate) mod time;

@@ -6,7 +6,7 @@
 use std::ffi::CStr;
 use std::ptr::NonNull;
 
-use raddle_core::{Choices, Panic, ThreadId};
+use raddle_core::{Choices, Ending, Panic, ThreadId};
 use raddle_engine::{Engine, Memory, RunState, Substrate};
 
 use crate::coroutines::{self, Context};
@@ -43,6 +43,43 @@ pub(crate) struct Process {
     pub(crate) snapshot: Option<Snapshot>,
     /// Why the check ends without a result. No run follows.
     pub(crate) halt: Option<Halt>,
+    pub(crate) window: Window,
+}
+
+/// The steps of a run that are chosen. Those after them are made with few switches, so that tests with millions of steps
+/// come to their end.
+#[derive(Copy, Clone, Default, Debug)]
+pub(crate) struct Window {
+    /// The number of steps that are chosen: the step limit.
+    pub(crate) chosen: usize,
+    /// The most steps after them.
+    pub(crate) led: Option<usize>,
+    /// The steps of all runs so far, and those of them that were chosen.
+    pub(crate) all_steps: u64,
+    pub(crate) chosen_steps: u64,
+    /// The number of runs that came to their end.
+    pub(crate) ended: u64,
+}
+
+impl Window {
+    /// Prepares for a run. Runs that are to be shorter than others are not led on.
+    fn begin<M: Memory>(&self, engine: &mut Engine<M>) {
+        let is_whole = engine.max_steps() == self.chosen;
+        engine.set_tail_steps(self.led.filter(|_| is_whole));
+    }
+
+    /// Counts the steps of a run that has ended.
+    fn count<M: Memory>(&mut self, engine: &Engine<M>) {
+        let is_cut_off = matches!(
+            engine.whole_trace().ending,
+            Ending::StepLimit | Ending::TimeLimit | Ending::Abandoned | Ending::Diverged(_)
+        );
+        self.ended += u64::from(!is_cut_off);
+        if engine.max_steps() == self.chosen {
+            self.chosen_steps += engine.trace().events.len() as u64;
+            self.all_steps += engine.whole_trace().events.len() as u64;
+        }
+    }
 }
 
 /// Why a check ends without a result.
@@ -59,6 +96,7 @@ impl Substrate for Process {
 
     fn execute<M: Memory>(&mut self, engine: &mut Engine<M>, choices: Choices<'_>, _program: &()) {
         let state = state();
+        self.window.begin(engine);
         engine.begin(&choices);
         if self.halt.is_some() {
             // The check is about to end, and its report is not used.
@@ -81,6 +119,7 @@ impl Substrate for Process {
         };
         state.is_running.set(false);
         state.engine.set(None);
+        self.window.count(driven.engine);
         self.judge(state, driven.engine, end)
     }
 }
@@ -169,7 +208,9 @@ impl Process {
                 (format!("the program was killed by signal {signal}"), None, None)
             }
             (Outcome::Fine, End::Code(code @ 1..)) => {
-                match self.reported_panic().filter(|_| state.harness.get().local != 0) {
+                // The code of a program in Rust whose main has panicked.
+                let may_tell = state.harness.get().local != 0 || code == 101;
+                match self.reported_panic().filter(|_| may_tell) {
                     Some(Reported { message, place }) => (message, place, None),
                     None => (format!("exit with code {code}"), None, None),
                 }

@@ -13,12 +13,14 @@ use raddle_engine::{Initial, Turn};
 
 use crate::alarms::Clock;
 use crate::coroutines::{self, Context};
+use crate::descriptors::Waiter;
 use crate::drive::Drive;
 use crate::heap::Heap;
 use crate::layout::Layout;
 use crate::modules::Modules;
 use crate::one_thread::OneThread;
 use crate::posix::heap::Freed;
+use crate::posix::signals::Signals;
 use crate::races::Races;
 use crate::stacks::Stacks;
 use crate::variables::{Use, Variables};
@@ -35,16 +37,23 @@ pub(crate) struct Thread {
     pub(crate) result: usize,
     /// Whether the handle can no longer be used to join it.
     pub(crate) is_gone: bool,
+    pub(crate) signals: Signals,
+    pub(crate) has_ended: bool,
+    /// The borrowed OS thread that it runs on.
+    pub(crate) slot: usize,
 }
 
 impl Thread {
-    const NONE: Thread = Thread {
+    pub(crate) const NONE: Thread = Thread {
+        signals: Signals::NONE,
         context: Context::NONE,
         handle: 0,
         start: 0,
         argument: 0,
         result: 0,
         is_gone: true,
+        has_ended: false,
+        slot: 0,
     };
 }
 
@@ -113,15 +122,21 @@ pub(crate) struct State {
     pub(crate) host: Cell<Context>,
     pub(crate) stacks: Stacks,
     pub(crate) clock: Clock,
+    /// The threads that wait for file descriptors.
+    pub(crate) waiters: RefCell<Vec<Waiter>>,
     /// Where the test harness continues after the run of a test, if runs begin with the first thread.
     pub(crate) harness: Cell<Context>,
     /// Whether a run ends with its process, which is a child of the host.
     pub(crate) ends_with_process: Cell<bool>,
+    /// Whether the process is for one run only, which a debugger shows.
+    pub(crate) is_debugged: Cell<bool>,
     pub(crate) plain: Cell<Plain>,
     /// The places whose plain accesses are scheduling points, in order, if not all are.
     pub(crate) racy: RefCell<Vec<usize>>,
     /// Whether data races are looked for.
     pub(crate) finds_races: Cell<bool>,
+    /// Whether the run is led to its end. Races are not looked for then, which takes most of the time.
+    pub(crate) is_led: Cell<bool>,
     pub(crate) races: RefCell<Races>,
     pub(crate) heap: RefCell<Heap>,
     /// The freed blocks that are not of this heap.
@@ -181,11 +196,14 @@ pub(crate) fn set_up() {
         host: Cell::new(Context::NONE),
         stacks: Stacks::default(),
         clock: Clock::default(),
+        waiters: RefCell::default(),
         harness: Cell::new(Context::NONE),
         ends_with_process: Cell::new(false),
+        is_debugged: Cell::new(false),
         plain: Cell::new(Plain::None),
         racy: RefCell::default(),
         finds_races: Cell::new(false),
+        is_led: Cell::new(false),
         races: RefCell::default(),
         heap: RefCell::default(),
         freed: RefCell::default(),
@@ -244,8 +262,10 @@ impl State {
         self.in_kernel.set(0);
         self.main_has_ended.set(false);
         self.clock.begin(self.steps.get());
+        self.waiters.borrow_mut().clear();
         self.in_engine.set(false);
         self.has_raced.set(false);
+        self.is_led.set(false);
         *self.leak.borrow_mut() = None;
         self.races.borrow_mut().clear();
         self.heap.borrow_mut().clear(self.ends_with_process.get());
@@ -371,11 +391,17 @@ impl State {
 
     /// Spawns a thread, and lets it run up to its first announcement. `handle` is called with the handle of the new
     /// thread before it runs.
-    pub(crate) fn spawn(&self, start: usize, argument: usize, site: Site, handle: impl Fn(usize)) {
+    pub(crate) fn spawn(
+        &self,
+        (start, argument): (usize, usize),
+        is_detached: bool,
+        site: Site,
+        handle: impl Fn(usize),
+    ) {
         let me = self.me();
-        if coroutines::used() >= coroutines::MAX_THREADS {
+        if coroutines::is_full() {
             let most = coroutines::MAX_THREADS;
-            refuse(&format!("the program has more than {most} threads in one execution"));
+            refuse(&format!("the program has more than {most} threads at once"));
         }
         let (child, life) = self.with_engine(|engine| engine.declare_child(me, site));
         let turn = self.with_engine(|engine| engine.submit(me, Op::SPAWN.on(life), site));
@@ -386,6 +412,9 @@ impl State {
             *self.outcome.borrow_mut() = Outcome::NeedsThreads;
             self.end_process(0);
         }
+        if let [main] = &mut self.threads.borrow_mut()[..] {
+            main.signals = main.signals.of_creator();
+        }
         let borrowed = coroutines::take();
         self.most_threads.set(self.most_threads.get().max(coroutines::used()));
         let thread = Thread {
@@ -393,8 +422,10 @@ impl State {
             handle: borrowed.handle,
             start,
             argument,
-            result: 0,
-            is_gone: false,
+            is_gone: is_detached,
+            signals: self.threads.borrow()[me.index()].signals.of_child(),
+            slot: borrowed.slot,
+            ..Thread::NONE
         };
         {
             let mut threads = self.threads.borrow_mut();
@@ -421,8 +452,25 @@ impl State {
         let turn = self.with_engine(|engine| engine.exit(me));
         let Some(next) = turn.thread() else { self.end() };
         self.current.set(next);
-        let to = self.threads.borrow()[next.index()].context;
+        let to = {
+            let mut threads = self.threads.borrow_mut();
+            threads[me.index()].has_ended = true;
+            if threads[me.index()].is_gone {
+                // No other thread runs before this one has left its stack.
+                coroutines::give_back(threads[me.index()].slot);
+            }
+            threads[next.index()].context
+        };
         self.leave_for(to)
+    }
+
+    /// A thread was joined or detached.
+    pub(crate) fn forget_handle(&self, thread: ThreadId) {
+        let forgotten = &mut self.threads.borrow_mut()[thread.index()];
+        forgotten.is_gone = true;
+        if forgotten.has_ended {
+            coroutines::give_back(forgotten.slot);
+        }
     }
 
     /// Ends main, and waits until the run is over. Then the program's exit handlers can run.
@@ -456,6 +504,14 @@ impl State {
         }
         __raddle_failure();
         self.end_process(0)
+    }
+
+    /// Ends the run if its process has to make others: the program changes what the kernel knows of the process.
+    pub(crate) fn need_fork(&self) {
+        if !self.ends_with_process.get() && !self.is_debugged.get() {
+            *self.outcome.borrow_mut() = Outcome::NeedsFork;
+            self.end_process(0);
+        }
     }
 
     /// Leaves the program: the run is over and so are its exit handlers.

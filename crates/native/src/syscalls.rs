@@ -6,9 +6,9 @@
 use std::ffi::CStr;
 use std::ptr;
 
-use crate::posix::{exit, time};
-use crate::run::{Outcome, refuse, state};
-use crate::{futex, system};
+use crate::posix::{exit, signals, time};
+use crate::run::{refuse, site, state};
+use crate::{descriptors, fences, futex, system};
 
 /// The number of a process in runs. The real one differs from process to process.
 pub(crate) const PROCESS: isize = 4_242;
@@ -28,6 +28,9 @@ enum Class {
 
 /// Makes a system call of a thread of a run. Returns its result, a negative error number if it fails.
 pub(crate) fn make(number: usize, arguments: [usize; 6], pc: usize) -> isize {
+    if number == fences::PSEUDO_CALL {
+        return fences::make(site(pc));
+    }
     match class(number as i64, &arguments) {
         Class::Modelled => model(number as i64, arguments, pc),
         Class::Refused(name) => refuse(&format!(
@@ -35,27 +38,52 @@ pub(crate) fn make(number: usize, arguments: [usize; 6], pc: usize) -> isize {
         )),
         Class::NeedsFork => {
             note_files(number as i64, &arguments);
-            let state = state();
-            if !state.ends_with_process.get() {
-                *state.outcome.borrow_mut() = Outcome::NeedsFork;
-                state.end_process(0);
-            }
-            pass(number, arguments)
+            state().need_fork();
+            pass(number, arguments, pc)
         }
         Class::Pass => {
             note_files(number as i64, &arguments);
-            pass(number, arguments)
+            pass(number, arguments, pc)
         }
     }
 }
 
-fn pass(number: usize, arguments: [usize; 6]) -> isize {
+/// Returns the name of the system call that the kernel makes for the program now.
+pub(crate) fn under_way() -> Option<String> {
+    const NAMES: [(i64, &str); 16] = [
+        (libc::SYS_read, "read"),
+        (libc::SYS_readv, "readv"),
+        (libc::SYS_write, "write"),
+        (libc::SYS_writev, "writev"),
+        (libc::SYS_poll, "poll"),
+        (libc::SYS_ppoll, "ppoll"),
+        (libc::SYS_select, "select"),
+        (libc::SYS_pselect6, "pselect6"),
+        (libc::SYS_epoll_wait, "epoll_wait"),
+        (libc::SYS_accept, "accept"),
+        (libc::SYS_connect, "connect"),
+        (libc::SYS_recvfrom, "recvfrom"),
+        (libc::SYS_recvmsg, "recvmsg"),
+        (libc::SYS_sendto, "sendto"),
+        (libc::SYS_wait4, "wait4"),
+        (libc::SYS_flock, "flock"),
+    ];
+    let number = state().in_kernel.get().checked_sub(1).filter(|&number| number >= 0)?;
+    let known = NAMES.iter().find(|(known, _)| *known == number);
+    Some(known.map_or_else(|| format!("number {number}"), |(_, name)| (*name).to_owned()))
+}
+
+fn pass(number: usize, arguments: [usize; 6], pc: usize) -> isize {
     let state = state();
+    if let Some(result) = descriptors::make(number as i64, arguments, site(pc)) {
+        return result;
+    }
     // Threads that wait for the kernel make no steps, and are not at fault.
     state.in_kernel.set(number as i64 + 1);
     // SAFETY: the program makes this call.
     let result = unsafe { system::call(number, arguments) };
     state.in_kernel.set(0);
+    state.look_at_waiters();
     result
 }
 
@@ -64,11 +92,12 @@ fn class(number: i64, arguments: &[usize; 6]) -> Class {
     use libc as c;
     match number {
         c::SYS_futex | c::SYS_sched_yield | c::SYS_nanosleep | c::SYS_clock_nanosleep | c::SYS_clock_gettime
-        | c::SYS_gettimeofday | c::SYS_time | c::SYS_getrandom | c::SYS_getpid | c::SYS_gettid | c::SYS_exit_group => {
-            Class::Modelled
-        }
+        | c::SYS_gettimeofday | c::SYS_time | c::SYS_getrandom | c::SYS_getpid | c::SYS_gettid | c::SYS_exit_group | c::SYS_kill | c::SYS_tgkill
+        | c::SYS_tkill | c::SYS_rt_sigprocmask | c::SYS_rt_sigpending | c::SYS_rt_sigtimedwait
+        | c::SYS_rt_sigsuspend | c::SYS_pause => Class::Modelled,
         // The name of the OS thread, which all threads of the program share.
         c::SYS_prctl if arguments[0] as i32 == c::PR_SET_NAME => Class::Modelled,
+        c::SYS_timerfd_create if state().clock.is_on() => Class::Modelled,
         c::SYS_fork => Class::Refused("fork"),
         c::SYS_vfork => Class::Refused("vfork"),
         c::SYS_clone => Class::Refused("clone"),
@@ -79,9 +108,8 @@ fn class(number: i64, arguments: &[usize; 6]) -> Class {
         c::SYS_alarm => Class::Refused("alarm"),
         c::SYS_timer_create => Class::Refused("timer_create"),
         c::SYS_signalfd | c::SYS_signalfd4 => Class::Refused("signalfd"),
-        c::SYS_rt_sigtimedwait => Class::Refused("rt_sigtimedwait"),
-        c::SYS_rt_sigsuspend => Class::Refused("rt_sigsuspend"),
-        c::SYS_pause => Class::Refused("pause"),
+        c::SYS_rt_sigqueueinfo => Class::Refused("rt_sigqueueinfo"),
+        c::SYS_rt_tgsigqueueinfo => Class::Refused("rt_tgsigqueueinfo"),
         c::SYS_exit => Class::Refused("exit"),
         c::SYS_ptrace => Class::Refused("ptrace"),
         c::SYS_io_uring_setup => Class::Refused("io_uring_setup"),
@@ -96,9 +124,9 @@ fn class(number: i64, arguments: &[usize; 6]) -> Class {
         | c::SYS_getrlimit | c::SYS_sched_getaffinity | c::SYS_sched_getparam | c::SYS_sched_getscheduler
         | c::SYS_sched_get_priority_max | c::SYS_sched_get_priority_min | c::SYS_getcpu | c::SYS_getuid | c::SYS_geteuid
         | c::SYS_getgid | c::SYS_getegid | c::SYS_getppid | c::SYS_getpgrp | c::SYS_getpgid | c::SYS_getsid
-        | c::SYS_getgroups | c::SYS_getpriority | c::SYS_clock_getres | c::SYS_rt_sigprocmask | c::SYS_rt_sigpending
+        | c::SYS_getgroups | c::SYS_getpriority | c::SYS_clock_getres
         | c::SYS_brk | c::SYS_madvise | c::SYS_mincore | c::SYS_membarrier | c::SYS_rseq | c::SYS_set_robust_list
-        | c::SYS_get_robust_list | c::SYS_fsync | c::SYS_fdatasync | c::SYS_kill | c::SYS_tgkill | c::SYS_tkill => {
+        | c::SYS_get_robust_list | c::SYS_fsync | c::SYS_fdatasync => {
             Class::Pass
         }
         c::SYS_prlimit64 if arguments[2] == 0 => Class::Pass,
@@ -138,10 +166,20 @@ fn model(number: i64, arguments: [usize; 6], pc: usize) -> isize {
             unsafe { time::get_time(ptr::with_exposed_provenance_mut(first), pc) as isize }
         }
         libc::SYS_prctl => 0,
+        // Time is not the kernel's. Libraries do without such descriptors.
+        libc::SYS_timerfd_create => -(libc::ENOSYS as isize),
         libc::SYS_getrandom => random(first, second),
         libc::SYS_getpid => PROCESS,
         libc::SYS_gettid => PROCESS + state().me().index() as isize,
         libc::SYS_exit_group => exit::exit_with(first as i32, pc),
+        libc::SYS_kill => signals::send_to_process(first, second, pc),
+        libc::SYS_tkill => signals::send_to_thread(first, second, pc),
+        libc::SYS_tgkill => signals::send_to_thread(second, third, pc),
+        libc::SYS_rt_sigprocmask => signals::mask(first, second, third, pc),
+        libc::SYS_rt_sigpending => signals::pending(first, pc),
+        libc::SYS_rt_sigtimedwait => signals::wait(first, second, third, pc),
+        libc::SYS_rt_sigsuspend => signals::suspend_with(first, pc),
+        libc::SYS_pause => signals::pause(pc),
         _ => unreachable!("raddle invariant broken: system call {number} is not modelled"),
     }
 }

@@ -25,6 +25,8 @@ pub(crate) enum Use {
     Semaphore,
     /// What a sleeping thread waits for. The key is the thread.
     Alarm,
+    /// The signals that were sent to a thread. The key is the thread.
+    Signals,
 }
 
 /// Objects by address and use.

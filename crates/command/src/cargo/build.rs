@@ -7,13 +7,17 @@ use std::{env, fs};
 
 use raddle_results::Json;
 
-use super::sysroot::{TARGET, Toolchain};
-use super::wrapper;
+use super::sysroot::{TARGET, Toolchain, said};
+use super::{runner, wrapper};
 use crate::{Problem, library};
 
 /// The instrumentation of ThreadSanitizer, on a stable compiler.
-const INSTRUMENTATION: [&str; 2] =
-    ["-Cllvm-args=--force-attribute=sanitize_thread", "-Cpasses=forceattrs,tsan-module,tsan"];
+const INSTRUMENTATION: [&str; 3] = [
+    "-Cllvm-args=--force-attribute=sanitize_thread",
+    "-Cpasses=forceattrs,tsan-module,tsan",
+    // Volatile accesses have hooks of their own.
+    "-Cllvm-args=-tsan-distinguish-volatile",
+];
 
 /// The workspace that the tests belong to.
 #[derive(Clone, Debug)]
@@ -37,6 +41,24 @@ pub(super) struct Binary {
     pub(super) environment: Vec<(String, OsString)>,
 }
 
+/// What is built.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum What {
+    Tests,
+    Programs,
+}
+
+/// Begins the name of a program without tests, after that of its package.
+const PROGRAM: &str = "run/";
+
+impl What {
+    /// Returns what a program with this name is among.
+    pub(super) fn of(name: &str) -> What {
+        let is_program = name.split("::").nth(1).is_some_and(|name| name.starts_with(PROGRAM));
+        if is_program { What::Programs } else { What::Tests }
+    }
+}
+
 /// What a build came to.
 pub(super) enum Built {
     Binaries(Vec<Binary>),
@@ -44,7 +66,8 @@ pub(super) enum Built {
     Failed,
 }
 
-fn cargo() -> Command {
+/// Returns the Cargo that has called this command.
+pub(super) fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
@@ -61,8 +84,7 @@ impl Workspace {
             .output()
             .map_err(|error| Problem(format!("`cargo metadata` cannot be run: {error}")))?;
         if !answer.status.success() {
-            let why = String::from_utf8_lossy(&answer.stderr).trim().to_owned();
-            return Err(Problem(why.trim_start_matches("error: ").to_owned()));
+            return Err(Problem(said(&answer.stderr)));
         }
         let metadata = Json::parse(String::from_utf8_lossy(&answer.stdout).trim());
         let metadata = metadata.map_err(|error| Problem(format!("`cargo metadata`: {error}")))?;
@@ -74,52 +96,83 @@ impl Workspace {
         Ok(Workspace { root: path("workspace_root")?, target })
     }
 
-    /// Builds the tests that `cargo test` with these words would build.
-    pub(super) fn build(&self, words: &[OsString]) -> Result<Built, Problem> {
-        let toolchain = Toolchain::find()?;
-        let flags = flags(&toolchain)?;
-        // Cargo does not know of the wrapper's flags.
+    /// Returns the variables with which Cargo builds for raddle, and runs programs by this command.
+    pub(super) fn variables(&self) -> Result<Vec<(String, OsString)>, Problem> {
+        let flags = flags(&Toolchain::find()?)?;
+        let own = wrapper::own_path()?;
+        let runner = format!("{} runner", own.display());
+        if own.to_string_lossy().contains(char::is_whitespace) {
+            return Err(Problem(format!(
+                "Cargo cannot run tests by a command with a space in its path: {}",
+                own.display()
+            )));
+        }
+        let target = TARGET.replace('-', "_").to_uppercase();
+        let mut variables = wrapper::variables(&flags)?;
+        variables.extend([
+            ("CARGO_BUILD_TARGET".to_owned(), TARGET.into()),
+            ("CARGO_TARGET_DIR".to_owned(), self.folder(&flags).into_os_string()),
+            (format!("CARGO_TARGET_{target}_RUNNER"), runner.into()),
+            (runner::ROOT.to_owned(), self.root.clone().into_os_string()),
+            (runner::TARGET.to_owned(), self.target.clone().into_os_string()),
+        ]);
+        Ok(variables)
+    }
+
+    /// Returns the folder for what is built with these flags, of which Cargo does not know.
+    fn folder(&self, flags: &[String]) -> PathBuf {
         let key = library::hash(flags.join("\n").as_bytes()) as u32;
+        self.target.join(format!("{key:08x}"))
+    }
+
+    /// Builds the programs that `cargo test` or `cargo build` with these words would build.
+    pub(super) fn build(&self, what: What, words: &[OsString]) -> Result<Built, Problem> {
+        let toolchain = Toolchain::find()?;
+        let command_words: &[&str] = match what {
+            What::Tests => &["test", "--no-run"],
+            What::Programs => &["build"],
+        };
         let mut command = cargo();
         command
-            .args(["test", "--no-run", "--message-format=json-render-diagnostics"])
-            .args(["--target", TARGET, "--target-dir"])
-            .arg(self.target.join(format!("{key:08x}")))
+            .args(command_words)
+            .args(["--message-format=json-render-diagnostics"])
             .args(words)
+            .envs(self.variables()?)
             .stdout(Stdio::piped());
-        wrapper::set(&mut command, &flags)
-            .map_err(|error| Problem(format!("this command has no path: {error}")))?;
         let done = command
             .spawn()
             .and_then(std::process::Child::wait_with_output)
-            .map_err(|error| Problem(format!("`cargo test` cannot be run: {error}")))?;
+            .map_err(|error| Problem(format!("`cargo` cannot be run: {error}")))?;
         if !done.status.success() {
             return Ok(Built::Failed);
         }
         let text = String::from_utf8_lossy(&done.stdout);
         let messages = text.lines().filter_map(|line| Json::parse(line).ok());
         let mut binaries: Vec<Binary> =
-            messages.filter_map(|message| self.binary(&message, &toolchain)).collect();
+            messages.filter_map(|message| self.binary(what, &message, &toolchain)).collect();
         binaries.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(Built::Binaries(binaries))
     }
 
-    /// Returns the program with tests that a message of Cargo's is about.
-    fn binary(&self, message: &Json, toolchain: &Toolchain) -> Option<Binary> {
+    /// Returns the program that a message of Cargo's is about.
+    fn binary(&self, what: What, message: &Json, toolchain: &Toolchain) -> Option<Binary> {
         let text =
             |value: &Json, name: &str| value.get(name).and_then(Json::as_text).map(str::to_owned);
         let is_test = message.get("profile")?.get("test")? == &Json::Bool(true);
-        let path = text(message, "executable").filter(|_| is_test)?;
+        let is_wanted = is_test == (what == What::Tests);
+        let path = text(message, "executable").filter(|_| is_wanted)?;
         let manifest = PathBuf::from(text(message, "manifest_path")?);
         let package = package(&text(message, "package_id")?);
         let target = message.get("target")?;
         let (target_name, kind) = (text(target, "name")?, target.get("kind")?);
         let is_kind =
             |word: &str| matches!(kind, Json::List(kinds) if kinds.contains(&Json::text(word)));
-        let name = match ["test", "bin", "example", "bench"].iter().find(|word| is_kind(word)) {
-            Some(&"test") => format!("{package}::{target_name}"),
-            Some(kind) => format!("{package}::{kind}/{target_name}"),
-            None => package.clone(),
+        let kind = ["test", "bin", "example", "bench"].into_iter().find(|word| is_kind(word));
+        let name = match (what, kind) {
+            (What::Programs, _) => format!("{package}::{PROGRAM}{target_name}"),
+            (What::Tests, Some("test")) => format!("{package}::{target_name}"),
+            (What::Tests, Some(kind)) => format!("{package}::{kind}/{target_name}"),
+            (What::Tests, None) => package.clone(),
         };
         let folder = manifest.parent()?.to_owned();
         let environment = vec![

@@ -11,7 +11,7 @@ use raddle_results::document::{Document, Finding, Verdict};
 use super::options::Options;
 use super::select::Test;
 use super::token::{Token, build_of};
-use crate::launch::{Outcome, launch};
+use crate::launch::{Outcome, Window, launch};
 use crate::options::Begin;
 use crate::program::Program;
 use crate::run::{confirm, source_line};
@@ -23,8 +23,10 @@ const DEFAULTS: [(&str, &str); 1] = [("RADDLE_TIME", "5s")];
 const MEMORY: &str = "RADDLE_MEMORY";
 /// The share of a test's time that is used under sequential consistency. The rest is used under RC11.
 const SHARE_OF_SC: f64 = 0.6;
-/// The most steps of an execution, unless the user says otherwise.
-const MAX_STEPS: u64 = 200_000;
+/// The most steps of an execution that are chosen, unless the user says otherwise.
+const MAX_STEPS: u64 = 20_000;
+/// The most steps after them, which are made with few switches: many tests make millions of steps to provoke bugs.
+const MORE_STEPS: u64 = 4_000_000;
 /// Begins the message of a run that waits for something outside of raddle's control.
 const HANGS: &str = "the program hangs";
 /// Begins the message of a run whose process was killed from outside.
@@ -95,6 +97,8 @@ pub(super) fn prepare(
     check.folder = Some(test.binary.folder.clone());
     check.environment.clone_from(&test.binary.environment);
     check.discards_long_runs = true;
+    check.leads_on = Some(MORE_STEPS);
+    check.arguments.clone_from(&options.arguments);
     if let Some(name) = &test.name {
         // Two tests at once: the harness runs a single one in the main thread otherwise.
         let words = [&name[..], "--exact", "--nocapture", "--include-ignored", "--test-threads=2"];
@@ -147,10 +151,10 @@ fn check_under(
     }
     let outcome = launch(&program, &check, &settings, None)?;
     let mut checked = match outcome {
-        Outcome::Report { mut document, output, .. } => {
+        Outcome::Report { mut document, output, window, .. } => {
             confirm(&mut document, &program, &check, &settings)?;
             let detailed = detail(&document, test, &program, &check, &settings)?;
-            judge(&document, detailed.as_ref(), &output, test, options)
+            judge(&document, window, detailed.as_ref(), &output, test, options)
         }
         Outcome::Alone(0) => {
             Checked { is_alone: true, ..Checked::new(Result::Pass, "no threads".into()) }
@@ -226,12 +230,13 @@ impl Checked {
 /// Returns what a report means for a test.
 fn judge(
     document: &Document,
+    window: Window,
     detailed: Option<&Document>,
     output: &str,
     test: &Test,
     options: &Options,
 ) -> Checked {
-    let Some(failure) = &document.failure else { return without_failure(document) };
+    let Some(failure) = &document.failure else { return without_failure(document, window) };
     let inconclusive = |why: String| Checked::new(Result::Inconclusive, why);
     match &failure.finding {
         Finding::Panic { message, .. } if message.starts_with(HANGS) => {
@@ -269,18 +274,20 @@ fn judge(
     }
 }
 
-fn without_failure(document: &Document) -> Checked {
-    let Document { executions, discarded, .. } = document;
-    let cut = document.incomplete.as_ref().map_or(0, |incomplete| incomplete.out_of_time);
-    let plural = |number: u64| if number == 1 { "" } else { "s" };
-    if executions == discarded && *discarded > 0 || *executions == 0 {
-        let why = format!("no execution ended within the limit of steps ({discarded} tried)");
+/// Returns what a check that has found nothing means for a test.
+fn without_failure(document: &Document, window: Window) -> Checked {
+    let Document { executions, discarded, probes, .. } = document;
+    let Window { ended, chosen_steps, all_steps } = window;
+    let executions = executions + probes;
+    if ended == 0 {
+        let why = if *discarded > 0 || executions > 0 {
+            format!("no execution ended within {} steps", MAX_STEPS + MORE_STEPS)
+        } else {
+            "no execution ended in time".to_owned()
+        };
         return Checked::new(Result::Inconclusive, why);
     }
-    if *executions <= cut {
-        return Checked::new(Result::Inconclusive, "no execution ended in time".into());
-    }
-    let mut note = format!("{executions} execution{}", plural(*executions));
+    let mut note = format!("{executions} execution{}", if executions == 1 { "" } else { "s" });
     let is_alone = document.verdict == Verdict::NothingToExplore;
     match document.verdict {
         Verdict::Exhausted => note += ", exhaustive",
@@ -289,6 +296,10 @@ fn without_failure(document: &Document) -> Checked {
     }
     if *discarded > 0 {
         note += &format!(", {discarded} cut off by the limit of steps");
+    }
+    if chosen_steps < all_steps {
+        let share = 100.0 * chosen_steps as f64 / all_steps as f64;
+        note += &format!(", {share:.1} % of the steps chosen");
     }
     Checked { is_alone, ..Checked::new(Result::Pass, note) }
 }
@@ -315,6 +326,12 @@ fn replay_command(token: &Token, options: &Options) -> String {
     let mut command = format!("cargo raddle replay {}", quote(&token.to_string()));
     for word in words {
         command += &format!(" {}", quote(&word.to_string_lossy()));
+    }
+    if !options.arguments.is_empty() {
+        command += " --";
+    }
+    for argument in &options.arguments {
+        command += &format!(" {}", quote(&argument.to_string_lossy()));
     }
     command
 }

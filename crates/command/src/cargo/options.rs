@@ -68,10 +68,24 @@ pub(super) struct Options {
     pub(super) fail_fast: bool,
     /// Whether to replay in a debugger.
     pub(super) debug: bool,
+    pub(super) format: Format,
+    /// Whether to check the tests in documentation, and no others.
+    pub(super) documentation: bool,
+    /// The arguments of a program that is not one with tests.
+    pub(super) arguments: Vec<OsString>,
     /// The settings of a check.
     pub(super) check: options::Options,
     /// The words that set them.
     pub(super) check_words: Vec<OsString>,
+}
+
+/// The form of the results.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub(super) enum Format {
+    #[default]
+    Human,
+    /// A JSON object in each line.
+    Json,
 }
 
 /// Which of the tests run that are marked `#[ignore]`.
@@ -92,6 +106,8 @@ pub(super) fn help() -> String {
                            as the test harness has them, also after `--`
   --test-threads N         the number of tests that are checked at once
   --fail-fast              stop at the first failure
+  --message-format json    a JSON object for each test, and one for all
+  --doc                    the tests in documentation, and no others
 ",
     );
     let settings = options::help();
@@ -166,10 +182,18 @@ impl Options {
                 let wrong = || Problem(format!("--test-threads: `{text}` is no number of tests"));
                 self.jobs = Some(jobs.ok_or_else(wrong)?);
             }
-            "--doc" => {
-                return Err(Problem(
-                    "documentation tests are not checked; leave `--doc` out".into(),
-                ));
+            "--doc" => self.documentation = true,
+            "--message-format" => {
+                let text = value()?.to_string_lossy().into_owned();
+                self.format = match &text[..] {
+                    "human" => Format::Human,
+                    "json" => Format::Json,
+                    _ => {
+                        return Err(Problem(format!(
+                            "--message-format: `{text}` is not known; say human or json"
+                        )));
+                    }
+                };
             }
             "--target" | "--target-dir" => {
                 return Err(Problem(format!(
@@ -234,7 +258,7 @@ mod tests {
             (&["--strategie", "x"][..], "--strategie is not an option"),
             (&["--features"], "--features needs a value"),
             (&["--target", "wasm32"], "chosen by raddle"),
-            (&["--doc"], "documentation tests"),
+            (&["--message-format", "xml"], "say human or json"),
             (&["--test-threads", "0"], "`0` is no number"),
         ] {
             let error = parse(words).unwrap_err();

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::Exit;
-use super::build::{Binary, Built, Workspace};
+use super::build::{Binary, Built, What, Workspace};
 use super::check::{self, Prepared};
 use super::options::Options;
 use super::select::Test;
@@ -11,9 +11,18 @@ use super::token::{Token, build_of};
 use crate::launch::{self, Outcome};
 use crate::{Problem, gdb};
 
+/// Replays the execution of a token, and says all that can be said of why it fails.
+pub(super) fn explain(words: &[OsString]) -> Result<Exit, Problem> {
+    let full = ["--explain", "full"].map(OsString::from);
+    replay(&words.iter().cloned().chain(full).collect::<Vec<_>>())
+}
+
 /// Replays the execution of a token, and shows it.
 pub(super) fn replay(words: &[OsString]) -> Result<Exit, Problem> {
-    let mut options = Options::parse(words)?;
+    // The arguments of a program follow two dashes.
+    let dashes = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let mut options = Options::parse(&words[..dashes])?;
+    options.arguments = words[dashes..].iter().skip(1).cloned().collect();
     let [text] = &options.filters[..] else {
         return Err(Problem(
             "which token? Write `cargo raddle replay TOKEN`; reports give the whole command".into(),
@@ -24,7 +33,8 @@ pub(super) fn replay(words: &[OsString]) -> Result<Exit, Problem> {
     })?;
     options.filters.clear();
     let workspace = Workspace::find(&options.build)?;
-    let Built::Binaries(binaries) = workspace.build(&options.build)? else {
+    let what = What::of(&token.binary);
+    let Built::Binaries(binaries) = workspace.build(what, &options.build)? else {
         return Ok(Exit::Build);
     };
     let test = find(binaries, &token)?;

@@ -47,7 +47,7 @@ impl Toolchain {
                 Problem(format!("{} cannot be run: {error}", rustc.to_string_lossy()))
             })?;
             if !answer.status.success() {
-                let why = String::from_utf8_lossy(&answer.stderr).trim().to_owned();
+                let why = said(&answer.stderr);
                 return Err(Problem(format!("the toolchain cannot be used: {why}")));
             }
             Ok(String::from_utf8_lossy(&answer.stdout).trim().to_owned())
@@ -169,6 +169,13 @@ impl Toolchain {
         fs::remove_file(&input).map_err(|error| error.to_string())?;
         fs::rename(&output, object).map_err(|error| error.to_string())
     }
+}
+
+/// Returns what a tool has said, without the stack of the tool itself, which rustup adds.
+pub(super) fn said(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let text = text.split("\nStack backtrace:").next().unwrap_or_default().trim();
+    text.trim_start_matches("error: ").to_owned()
 }
 
 fn run(command: &mut Command) -> Result<(), String> {

@@ -7,29 +7,54 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Exit;
-use super::build::{Built, Workspace};
+use super::build::{Built, What, Workspace};
 use super::check::{self, Checked, Result as Outcome};
 use super::known::Known;
-use super::options::Options;
+use super::options::{Format, Options};
 use super::select::{Selected, Test, select};
+use super::{Exit, json, nextest};
 use crate::Problem;
 
 /// Builds and checks the tests.
 pub(super) fn test(words: &[OsString]) -> Result<Exit, Problem> {
     let options = Options::parse(words)?;
     let workspace = Workspace::find(&options.build)?;
-    let Built::Binaries(binaries) = workspace.build(&options.build)? else {
+    if options.documentation {
+        return documentation(&workspace, &options);
+    }
+    let Built::Binaries(binaries) = workspace.build(What::Tests, &options.build)? else {
         return Ok(Exit::Build);
     };
     let Selected { tests, skipped } = select(binaries, &options);
+    check_all(&workspace, &tests, skipped, &options)
+}
+
+/// Checks the tests in documentation. rustdoc builds them, and runs them by this command.
+
+fn documentation(workspace: &Workspace, options: &Options) -> Result<Exit, Problem> {
+    let mut words = options.build.clone();
+    if !options.filters.is_empty() {
+        words.push("--".into());
+        words.extend(options.filters.iter().map(OsString::from));
+    }
+    let variables = options.check.settings.iter().cloned().collect();
+    nextest::documentation(workspace, &words, variables)
+}
+
+/// Checks tests, and prints what came of them.
+pub(super) fn check_all(
+    workspace: &Workspace,
+    tests: &[Test],
+    skipped: usize,
+    options: &Options,
+) -> Result<Exit, Problem> {
     if tests.is_empty() {
         eprintln!("cargo raddle: there are no tests to run ({skipped} skipped)");
         return Ok(Exit::NoTests);
     }
     let start = Instant::now();
-    let results = run(&tests, &options)?;
-    Ok(finish(&workspace, &tests, &results, skipped, start.elapsed()))
+    let results = run(tests, options)?;
+    Ok(finish(workspace, tests, &results, skipped, start.elapsed(), options))
 }
 
 /// Checks the tests, several at once, and prints a line when one is done.
@@ -52,7 +77,7 @@ fn run(tests: &[Test], options: &Options) -> Result<Vec<Option<Checked>>, Proble
                         is_over.store(true, Ordering::Relaxed);
                     }
                     let mut results = results.lock().unwrap_or_else(|poison| poison.into_inner());
-                    print(test, &checked);
+                    print(test, &checked, options);
                     results[index] = Some(checked);
                 }
                 Err(found) => {
@@ -74,7 +99,10 @@ fn run(tests: &[Test], options: &Options) -> Result<Vec<Option<Checked>>, Proble
 }
 
 /// Prints the line of a test.
-fn print(test: &Test, checked: &Checked) {
+pub(super) fn print(test: &Test, checked: &Checked, options: &Options) {
+    if options.format == Format::Json {
+        return println!("{}", json::of_test(test, checked));
+    }
     let word = match checked.result {
         Outcome::Pass => "PASS",
         Outcome::Fail => "FAIL",
@@ -94,6 +122,7 @@ fn finish(
     results: &[Option<Checked>],
     skipped: usize,
     elapsed: Duration,
+    options: &Options,
 ) -> Exit {
     let count = |outcome: Outcome| {
         results.iter().flatten().filter(|checked| checked.result == outcome).count()
@@ -102,19 +131,26 @@ fn finish(
         let Some(failed) = checked.as_ref().and_then(|checked| checked.failure.as_ref()) else {
             continue;
         };
-        println!("\n──── {}\n\n{}", test.title(), failed.text.trim_end());
+        if options.format == Format::Human {
+            println!("\n──── {}\n\n{}", test.title(), failed.text.trim_end());
+        }
         let (summary, command) = (failed.summary.clone(), failed.command.clone());
         Known { summary, command }.keep(workspace);
     }
     let [passed, failed, inconclusive] =
         [Outcome::Pass, Outcome::Fail, Outcome::Inconclusive].map(count);
     let not_run = tests.len() - passed - failed - inconclusive;
-    println!(
-        "\n     Summary [{:>6.1}s] {} tests: {passed} passed, {failed} failed, {inconclusive} inconclusive, {} skipped",
-        elapsed.as_secs_f64(),
-        tests.len() - not_run,
-        skipped + not_run,
-    );
+    if options.format == Format::Json {
+        let counts = [passed, failed, inconclusive, skipped + not_run];
+        println!("{}", json::of_summary(counts, elapsed));
+    } else {
+        println!(
+            "\n     Summary [{:>6.1}s] {} tests: {passed} passed, {failed} failed, {inconclusive} inconclusive, {} skipped",
+            elapsed.as_secs_f64(),
+            tests.len() - not_run,
+            skipped + not_run,
+        );
+    }
     match (failed, inconclusive) {
         (1.., _) => Exit::Failed,
         (0, 1..) => Exit::Inconclusive,

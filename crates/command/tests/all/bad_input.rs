@@ -46,9 +46,66 @@ fn a_program_that_is_not_instrumented_is_checked_by_its_calls() {
 
 #[test]
 fn what_is_not_modelled_is_refused_by_name() {
-    let world = World::new("forks");
-    let program = world.build("forks.c", &[]);
-    world.raddle(&["run", &program]).ends_with(2).says(&["calls `fork`"]);
+    let world = World::new("refused");
+    world.build("plugin.c", &["-shared", "-fPIC"]);
+    std::fs::rename(world.path("plugin"), world.path("plugin.so")).unwrap();
+    let program = world.build("refused.c", &["-ldl"]);
+    for (which, expected) in [
+        ("fork", "calls `fork`"),
+        ("vfork", "system call `vfork`"),
+        ("system", "calls `system`"),
+        ("popen", "calls `popen`"),
+        ("posix_spawn", "system call `clone"),
+        ("execve", "system call `execve`"),
+        ("pthread_cancel", "calls `pthread_cancel`"),
+        ("pthread_sigqueue", "system call `rt_tgsigqueueinfo`"),
+        ("sem_open", "calls `sem_open`"),
+        ("futex_pi", "system call `futex` with operation 6 (priority inheritance"),
+        ("dlopen", "plugin.so by `dlopen`, which is instrumented"),
+        ("alarm", "system call `alarm`"),
+    ] {
+        let done = world.raddle(&["run", &program, which]).ends_with(2);
+        done.says(&[expected, "raddle does not model"]);
+    }
+    world.raddle(&["run", &program, "none"]).ends_with(0).says(&["exhaustive"]);
+}
+
+/// A program's signals: to itself, to a thread that waits for them, and to threads that they would interrupt.
+#[test]
+fn signals_are_modelled_or_refused() {
+    let world = World::new("signals");
+    let program = world.build("signals.c", &[]);
+    for which in ["raises", "waits", "suspends", "times_out"] {
+        for strategy in ["dfs", "dpor", "pos"] {
+            let words = ["run", "--strategy", strategy, "--runs", "2000", &program, which];
+            world.raddle(&words).ends_with(0);
+        }
+    }
+    for (which, expected) in [
+        ("raises", "nothing to explore"),
+        ("waits", "exhaustive: 8 classes, 8 executions"),
+        ("suspends", "exhaustive: 10 classes, 10 executions"),
+        ("times_out", "exhaustive: 1 class, 1 execution"),
+    ] {
+        world.raddle(&["run", &program, which]).ends_with(0).says(&[expected]);
+    }
+    for (which, expected) in [
+        ("ends", "the program ends itself by SIGTERM"),
+        ("ends_by_kill", "the program ends itself by SIGINT"),
+        ("waits_forever", "deadlock: no thread is runnable"),
+    ] {
+        world.raddle(&["run", &program, which]).ends_with(1).says(&[expected, "signals.c:"]);
+    }
+    for (which, expected) in [
+        ("interrupts", "sends SIGUSR1 by `pthread_kill`"),
+        ("unblocks", "sends SIGUSR1 by `pthread_kill`"),
+        ("tgkill", "sends SIGUSR1 by `tgkill`"),
+        ("process", "sends SIGUSR1 by `kill`"),
+        ("other_process", "sends a signal to another process by `kill`"),
+    ] {
+        let done = world.raddle(&["run", &program, which]).ends_with(2);
+        done.says(&[expected, "raddle does not model"]);
+    }
 }
 
 #[test]
@@ -69,6 +126,34 @@ fn a_program_that_hangs_is_reported() {
         command.wait().unwrap();
         wait_until(|| world.processes("hang").is_empty());
     }
+}
+
+/// Programs that never end, and programs that wait for the outside, which is no failure of theirs.
+#[test]
+fn programs_without_an_end() {
+    let world = World::new("endless");
+    let program = world.build("endless.c", &[]);
+    let options = ["run", "--watchdog", "200ms", "--max-steps", "10000", "--explain", "off"];
+    for which in ["loads", "yields", "sleeps", "adds"] {
+        let done = world.raddle(&[&options[..], &[&program, which]].concat()).ends_with(1);
+        done.says(&["an execution did not end within 10,000 steps", "endless.c:"]);
+    }
+    let done = world.raddle(&[&options[..], &[&program, "computes"]].concat()).ends_with(1);
+    done.says(&["the program hangs", "endless.c:"]);
+    let waits = "waits in the system call `read`, for a terminal, a pipe";
+    let words = [&options[..], &["--backend", "fork", &program, "pipe"]].concat();
+    world.raddle(&words).ends_with(2).says(&[waits]);
+    world.raddle(&[&options[..], &[&program, "pipe"]].concat()).ends_with(2).says(&[waits]);
+    // `script` gives the command a terminal.
+    let raddle = env!("CARGO_BIN_EXE_raddle");
+    let command = format!("{raddle} {} {program} terminal", options.join(" "));
+    if world.run("sh", &["-c", "command -v script"]).text.is_empty() {
+        eprintln!("script is not installed, so no program has read a terminal");
+    } else {
+        let words = ["-qec", &command, "/dev/null"];
+        world.run("script", &words).ends_with(2).says(&[waits]);
+    }
+    wait_until(|| world.processes("endless").is_empty());
 }
 
 #[track_caller]

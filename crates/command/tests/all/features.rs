@@ -1,7 +1,10 @@
 //! What the command does besides finding failures: files, standard input, expected output, several processes, progress,
 //! a debugger.
 
+use std::collections::BTreeSet;
 use std::{fs, thread, time};
+
+use raddle_testkit::scaled;
 
 use crate::world::World;
 
@@ -58,41 +61,55 @@ fn progress_is_shown_on_request() {
     done.ends_with(0).says(&["\r\u{1b}[K./wsq: ", " executions ("]);
 }
 
-/// Where gdb is installed, a replay stops at the failure. Otherwise the command says that gdb is missing.
+/// Where gdb is installed, a replay stops at the failure, also of a program whose executions need processes of their
+/// own. Otherwise the command says that gdb is missing.
 #[test]
 fn a_failure_is_replayed_in_a_debugger() {
     let world = World::new("gdb");
-    let program = world.build("lost_update.c", &[]);
-    let found = world.raddle(&["run", &program]).ends_with(1);
-    let words =
-        format!("{} replay {} --gdb < commands", env!("CARGO_BIN_EXE_raddle"), found.token());
     fs::write(world.path("commands"), "backtrace\nquit\n").unwrap();
-    let done = world.run("sh", &["-c", &words]);
-    if world.run("sh", &["-c", "command -v gdb"]).text.is_empty() {
-        done.ends_with(2).says(&["gdb cannot be run", "leave `--gdb` out"]);
-    } else {
-        done.says(&["__raddle_failure", "at lost_update.c:22"]);
+    for (source, flags, place) in [
+        ("lost_update.c", &[][..], "at lost_update.c:22"),
+        ("deadlock.c", &[], "at deadlock.c:"),
+        ("plain_counter.c", &[], "at plain_counter.c:32"),
+        ("files.c", &["-DHANDLER"], "at files.c:"),
+    ] {
+        let program = world.build(source, flags);
+        let found = world.raddle(&["run", &program]).ends_with(1);
+        let raddle = env!("CARGO_BIN_EXE_raddle");
+        let words = format!("{raddle} replay {} --gdb < commands", found.token());
+        let done = world.run("sh", &["-c", &words]);
+        if world.run("sh", &["-c", "command -v gdb"]).text.is_empty() {
+            done.ends_with(2).says(&["gdb cannot be run", "leave `--gdb` out"]);
+        } else {
+            done.says(&["__raddle_failure", place]);
+        }
     }
 }
 
-/// Each schedule gives the same bytes in fresh processes: with forks, with snapshots, and from its token. The number of
-/// schedules is 20, or what `RADDLE_TEST_SCALE` says.
+/// Each schedule gives the same bytes in fresh processes: with forks, with snapshots, and from its token. There are 20
+/// schedules, times `RADDLE_TEST_SCALE`.
 #[test]
 fn schedules_are_the_same_in_fresh_processes() {
     let world = World::new("schedules");
     let program = world.build("fails.c", &[]);
-    let scale = std::env::var("RADDLE_TEST_SCALE").ok().and_then(|scale| scale.parse().ok());
-    for seed in 0..scale.unwrap_or(20u32) {
+    let mut tokens = BTreeSet::new();
+    for seed in 0..scaled(20) {
         let seed = seed.to_string();
         let check = |backend: &str| {
             let words = ["run", "--strategy", "random", "--seed", &seed, "--backend", backend];
-            let done = world.raddle(&[&words[..], &["--format", "json", &program]].concat());
+            let explain = ["--explain", "off", "--format", "json", &program];
+            let done = world.raddle(&[&words[..], &explain].concat());
             let done = done.ends_with(1).says(&[r#""reproduced": true"#]);
             let lines = done.text.lines().filter(|line| !line.contains("elapsed_seconds"));
             lines.collect::<Vec<_>>().join("\n")
         };
-        assert_eq!(check("fork"), check("snapshot"), "seed {seed}");
+        let fork = check("fork");
+        assert_eq!(fork, check("snapshot"), "seed {seed}");
+        let (_, token) = fork.split_once(r#""token": ""#).unwrap();
+        tokens.insert(token.split('"').next().unwrap().to_owned());
     }
+    eprintln!("{} different schedules", tokens.len());
+    assert!(tokens.len() > 10);
 }
 
 /// The memory of a check does not grow with the number of executions.

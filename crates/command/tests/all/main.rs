@@ -4,9 +4,11 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 mod bad_input;
+mod builds;
 mod cargo;
 mod differential;
 mod features;
+mod litmus;
 mod objects;
 mod others;
 mod programs;

@@ -128,18 +128,19 @@ fn objects_are_compiled_and_linked_apart() {
 #[test]
 fn fork_and_snapshot_make_the_same_executions() {
     let world = World::new("backends");
-    let adders = ["-DTHREADS=2", "-DTIMES=2"];
-    for source in [
-        "fetch_add.c",
-        "lost_update.c",
-        "deadlock.c",
-        "lost_wakeup.cpp",
-        "null.c",
-        "exit_code.c",
-        "mutexes.c",
-        "heap.c",
+    for (source, threads) in [
+        ("fetch_add.c", 2),
+        // More threads than were made before the first execution.
+        ("fetch_add.c", 9),
+        ("lost_update.c", 2),
+        ("deadlock.c", 2),
+        ("lost_wakeup.cpp", 2),
+        ("null.c", 2),
+        ("exit_code.c", 2),
+        ("mutexes.c", 2),
+        ("heap.c", 2),
     ] {
-        let program = world.build(source, &adders);
+        let program = world.build(source, &[&format!("-DTHREADS={threads}"), "-DTIMES=2"]);
         for strategy in ["dpor", "random", "pct:3", "pos"] {
             let check = |backend: &str| {
                 let words = ["run", "--strategy", strategy, "--runs", "50", "--backend", backend];
@@ -149,7 +150,7 @@ fn fork_and_snapshot_make_the_same_executions() {
             };
             let (fork, snapshot) = (check("fork"), check("snapshot"));
             assert!(fork.contains("\"verdict\""), "{fork}");
-            assert_eq!(fork, snapshot, "{source} {strategy}");
+            assert_eq!(fork, snapshot, "{source} {threads} {strategy}");
         }
     }
 }

@@ -30,7 +30,13 @@ impl World {
     /// Runs `cargo raddle` with these words in a crate that [`World::copy_crate`] has made.
     pub(crate) fn cargo_raddle(&self, name: &str, words: &[&str]) -> Done {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-raddle"));
-        let command = self.prepare(&mut command).arg("raddle").args(words);
+        command.arg("raddle").args(words);
+        self.in_crate(name, &mut command)
+    }
+
+    /// Runs a command in a crate that [`World::copy_crate`] has made.
+    pub(crate) fn in_crate(&self, name: &str, command: &mut Command) -> Done {
+        let command = self.prepare(command);
         // Settings of this build are not those of the crate's.
         for (name, _) in env::vars_os() {
             let name_text = name.to_string_lossy();
@@ -46,9 +52,20 @@ impl World {
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crates").join(name);
         let to = self.folder.join(name);
         fs::create_dir_all(to.join("src")).unwrap();
-        for file in ["Cargo.toml", "src/lib.rs"] {
+        for file in ["Cargo.toml", "src/lib.rs", "src/main.rs"] {
             fs::copy(from.join(file), to.join(file)).unwrap();
         }
+    }
+
+    /// Writes a crate: a manifest with these lines, and a library.
+    pub(crate) fn write_crate(&self, name: &str, manifest: &str, library: &str) {
+        let folder = self.folder.join(name);
+        fs::create_dir_all(folder.join("src")).unwrap();
+        let package =
+            format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"");
+        let manifest = format!("{package}\n{manifest}\n[workspace]\n");
+        fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+        fs::write(folder.join("src/lib.rs"), library).unwrap();
     }
 
     /// Starts `raddle` with these words.
@@ -99,9 +116,14 @@ impl World {
     pub(crate) fn build(&self, source: &str, flags: &[&str]) -> String {
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
         let place = programs.join(source);
-        let source = place.file_name().unwrap().to_str().unwrap();
-        fs::copy(&place, self.folder.join(source)).unwrap();
         fs::copy(programs.join("suite/suite.h"), self.folder.join("suite.h")).unwrap();
+        let source = place.file_name().unwrap().to_str().unwrap();
+        self.build_text(source, &fs::read_to_string(&place).unwrap(), flags)
+    }
+
+    /// Builds a program from its text and returns its name.
+    pub(crate) fn build_text(&self, source: &str, text: &str, flags: &[&str]) -> String {
+        fs::write(self.folder.join(source), text).unwrap();
         let (name, ending) = source.split_once('.').unwrap();
         let compiler = if ending == "c" { "cc" } else { "c++" };
         let mut words = vec![compiler, "-O1", source, "-o", name];
@@ -140,9 +162,12 @@ impl Done {
         self
     }
 
-    /// Returns the number of executions, and whether they are all.
+    /// Returns the number of executions, and whether they are all, or all within a bound.
     pub(crate) fn executions(&self) -> (u64, bool) {
-        (self.number("executions"), self.field("verdict").contains("exhausted"))
+        (
+            self.number("executions"),
+            ["exhausted", "bounded"].iter().any(|all| self.field("verdict").contains(all)),
+        )
     }
 
     /// Returns a number of a report in JSON.

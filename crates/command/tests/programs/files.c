@@ -1,7 +1,8 @@
-// Opens a file in each execution, and fails in one of the two orders.
+// Opens a file in each execution, and fails in one of the two orders. HANDLER also changes what a signal does.
 #include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 static _Atomic int first;
@@ -13,6 +14,9 @@ static void *thread(void *unused) {
 }
 
 int main(void) {
+#ifdef HANDLER
+    signal(SIGUSR1, SIG_IGN);
+#endif
     int file = open("/dev/null", O_RDONLY);
     pthread_t other;
     int zero = 0;

@@ -64,6 +64,18 @@ impl<M: Memory> Engine<M> {
         let next = self.alarms.iter().enumerate();
         let next = next.min_by_key(|(_, alarm)| (alarm.deadline, alarm.thread));
         let Some((index, _)) = next else { return false };
+        self.ring_nth(index);
+        true
+    }
+
+    /// Lets the alarm of a thread go off, if it has not.
+    pub fn ring(&mut self, thread: ThreadId) {
+        if let Some(index) = self.alarms.iter().position(|alarm| alarm.thread == thread) {
+            self.ring_nth(index);
+        }
+    }
+
+    fn ring_nth(&mut self, index: usize) {
         let Alarm { thread, late, .. } = self.alarms.swap_remove(index);
         self.end_lease();
         self.pending[thread.index()].op = late;
@@ -75,6 +87,5 @@ impl<M: Memory> Engine<M> {
         if self.needs.changes {
             self.note_change(thread);
         }
-        true
     }
 }

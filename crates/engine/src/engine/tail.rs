@@ -28,6 +28,8 @@ pub(super) struct Tail {
     other: Trace,
     /// The number of events at which the run ends.
     limit: usize,
+    /// The number of steps after the step limit that the substrate asks for, if it does.
+    wanted: Option<usize>,
     /// The number of events at which the time limit is checked.
     next_time_check: usize,
     /// The number of steps that the running thread has left.
@@ -56,6 +58,21 @@ impl<M: Memory> Engine<M> {
     /// [`Ending::TimeLimit`] if the run did not end in time.
     pub fn given_up(&self) -> Option<&Trace> {
         (self.tail.stage == Stage::Ended).then_some(&self.tail.other)
+    }
+
+    /// Sets the number of steps for which a run that reaches the step limit is led on. `None`: few.
+    pub fn set_tail_steps(&mut self, steps: Option<usize>) {
+        self.tail.wanted = steps;
+    }
+
+    /// Returns whether the run was given up and is led to its end.
+    pub fn is_led(&self) -> bool {
+        self.is_leading()
+    }
+
+    /// Returns the number of events at which a run reaches the step limit.
+    pub fn max_steps(&self) -> usize {
+        self.max_steps
     }
 
     /// Returns how often the tail of a run that was given up took the turn from a thread that could have continued.
@@ -98,7 +115,8 @@ impl<M: Memory> Engine<M> {
     #[cold]
     pub(super) fn continue_past_step_limit(&mut self) -> Turn {
         self.give_up_with(Ending::StepLimit, None);
-        self.tail.limit = self.max_steps.saturating_add(MORE_STEPS.max(self.max_steps / 10));
+        let steps = self.tail.wanted.unwrap_or(MORE_STEPS.max(self.max_steps / 10));
+        self.tail.limit = self.max_steps.saturating_add(steps);
         if self.enabled.is_empty() { self.end_without_enabled_thread() } else { self.lead() }
     }
 

@@ -31,13 +31,14 @@ pub(crate) fn fewest(
     while explorer.next(&mut prefix) {
         let Some(outcome) = trials.run(&prefix, explorer.choices()) else { return Fewest::Unknown };
         let trace = trials.trace();
-        explorer.learn(run, trace);
         match outcome {
             Outcome::Same => return Fewest::Found(Box::new(trace.clone())),
+            // Nothing is learnt of such a run, which may be too long to look at its races.
             Outcome::Incomplete => return Fewest::Unknown,
             Outcome::Passes => passed(run, trace),
             Outcome::Other | Outcome::GivenUp | Outcome::Stopped => {}
         }
+        explorer.learn(run, trace);
         if explorer.refusal().is_some() {
             return Fewest::Unknown;
         }

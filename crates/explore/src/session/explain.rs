@@ -231,7 +231,7 @@ impl<'b, 'c> Bench<'b, 'c> {
             return Some((size, small, minimal));
         }
         self.begin_phase();
-        Some(match self.fewest(small.size.preemptions, tally) {
+        Some(match self.fewest(&small, tally) {
             Fewest::Unknown => (size, small, false),
             Fewest::None => (size, small, true),
             Fewest::Found(fewer) => {
@@ -244,11 +244,12 @@ impl<'b, 'c> Bench<'b, 'c> {
     }
 
     /// Searches all runs with fewer preemptions. The result holds only if threads share no hidden state.
-    fn fewest(&mut self, preemptions: u32, tally: &mut Tally) -> Fewest {
+    fn fewest(&mut self, small: &SmallRun, tally: &mut Tally) -> Fewest {
+        let preemptions = small.size.preemptions;
         let Some(most) = preemptions.checked_sub(1) else { return Fewest::None };
         let mut searched = Tally::new(None);
         searched.kept.begin(self.check.settings.hidden_state.then_some(0));
-        let max_steps = self.check.settings.max_steps;
+        let max_steps = self.steps_like(&small.trace);
         let found = fewest(self, preemptions, max_steps, &mut |run, trace| {
             searched.executions = run + 1;
             searched.kept.offer(run, trace);
@@ -318,8 +319,13 @@ impl<'b, 'c> Bench<'b, 'c> {
 
     /// Prepares runs like `trace`.
     fn begin_like(&mut self, trace: &Trace) {
+        self.begin(thread_ids_of(trace), self.steps_like(trace));
+    }
+
+    /// Returns the most steps of runs like `trace`.
+    fn steps_like(&self, trace: &Trace) -> usize {
         let steps = trace.events.len() * STEPS_PER_STEP + MORE_STEPS;
-        self.begin(thread_ids_of(trace), steps.min(self.check.settings.max_steps));
+        steps.min(self.check.settings.max_steps)
     }
 
     /// Returns what ends the work, if it has to end.

@@ -113,7 +113,11 @@ extern "C" fn thread_fence(word: i32, pc: usize) {
     }
 }
 
-extern "C" fn signal_fence(_order: i32) {}
+extern "C" fn signal_fence(word: i32, pc: usize) {
+    if is_controlled() && order(word) == Order::SeqCst {
+        state().fence_by_compiler(site(pc));
+    }
+}
 
 with_caller! {
     __tsan_atomic_thread_fence, "rsi", thread_fence;
@@ -155,6 +159,7 @@ macro_rules! size {
                 // Another thread may have freed it before this one had its turn. Freed memory is kept, so the operation
                 // was harmless.
                 check();
+                state().fence_by_update(address.addr(), &op, site);
                 value(effect) as $type
             }
 

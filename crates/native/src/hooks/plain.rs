@@ -51,8 +51,20 @@ fn act(state: &State, address: usize, size: usize, op: CellOp, pc: usize) {
     }
 }
 
+/// A volatile access of a program in Rust is about to happen. Sequence locks and queues read what others may write by
+/// volatile accesses, and then see whether it was written, so these do not race. C has them as plain ones.
+fn volatile(address: usize, size: usize, pc: usize) {
+    if is_controlled() {
+        state().check_access(address, size, pc);
+    }
+}
+
 macro_rules! sizes {
-    ($($read:ident $write:ident $both:ident $size:literal;)*) => {$(
+    ($($read:ident $write:ident $both:ident $volatile:ident $size:literal;)*) => {$(
+        extern "C" fn $volatile(address: usize, pc: usize) {
+            volatile(address, $size, pc);
+        }
+
         extern "C" fn $read(address: usize, pc: usize) {
             access(address, $size, Access::Read, pc);
         }
@@ -68,11 +80,11 @@ macro_rules! sizes {
     )*};
 }
 sizes! {
-    read1 write1 both1 1;
-    read2 write2 both2 2;
-    read4 write4 both4 4;
-    read8 write8 both8 8;
-    read16 write16 both16 16;
+    read1 write1 both1 volatile1 1;
+    read2 write2 both2 volatile2 2;
+    read4 write4 both4 volatile4 4;
+    read8 write8 both8 volatile8 8;
+    read16 write16 both16 volatile16 16;
 }
 
 extern "C" fn read_range(address: usize, size: usize, pc: usize) {
@@ -130,24 +142,24 @@ with_caller! {
     __tsan_unaligned_read_write4, "rsi", both4;
     __tsan_unaligned_read_write8, "rsi", both8;
     __tsan_unaligned_read_write16, "rsi", both16;
-    __tsan_volatile_read1, "rsi", read1;
-    __tsan_volatile_read2, "rsi", read2;
-    __tsan_volatile_read4, "rsi", read4;
-    __tsan_volatile_read8, "rsi", read8;
-    __tsan_volatile_read16, "rsi", read16;
-    __tsan_volatile_write1, "rsi", write1;
-    __tsan_volatile_write2, "rsi", write2;
-    __tsan_volatile_write4, "rsi", write4;
-    __tsan_volatile_write8, "rsi", write8;
-    __tsan_volatile_write16, "rsi", write16;
-    __tsan_unaligned_volatile_read2, "rsi", read2;
-    __tsan_unaligned_volatile_read4, "rsi", read4;
-    __tsan_unaligned_volatile_read8, "rsi", read8;
-    __tsan_unaligned_volatile_read16, "rsi", read16;
-    __tsan_unaligned_volatile_write2, "rsi", write2;
-    __tsan_unaligned_volatile_write4, "rsi", write4;
-    __tsan_unaligned_volatile_write8, "rsi", write8;
-    __tsan_unaligned_volatile_write16, "rsi", write16;
+    __tsan_volatile_read1, "rsi", volatile1;
+    __tsan_volatile_read2, "rsi", volatile2;
+    __tsan_volatile_read4, "rsi", volatile4;
+    __tsan_volatile_read8, "rsi", volatile8;
+    __tsan_volatile_read16, "rsi", volatile16;
+    __tsan_volatile_write1, "rsi", volatile1;
+    __tsan_volatile_write2, "rsi", volatile2;
+    __tsan_volatile_write4, "rsi", volatile4;
+    __tsan_volatile_write8, "rsi", volatile8;
+    __tsan_volatile_write16, "rsi", volatile16;
+    __tsan_unaligned_volatile_read2, "rsi", volatile2;
+    __tsan_unaligned_volatile_read4, "rsi", volatile4;
+    __tsan_unaligned_volatile_read8, "rsi", volatile8;
+    __tsan_unaligned_volatile_read16, "rsi", volatile16;
+    __tsan_unaligned_volatile_write2, "rsi", volatile2;
+    __tsan_unaligned_volatile_write4, "rsi", volatile4;
+    __tsan_unaligned_volatile_write8, "rsi", volatile8;
+    __tsan_unaligned_volatile_write16, "rsi", volatile16;
     __tsan_read_range, "rdx", read_range;
     __tsan_write_range, "rdx", write_range;
     __tsan_vptr_read, "rsi", read8;

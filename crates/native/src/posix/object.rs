@@ -76,7 +76,13 @@ pub(super) fn check_alive(place: *mut c_void, used_as: Use, site: Site) {
         Use::Barrier => "barrier",
         Use::Semaphore => "semaphore",
         // These cannot be destroyed.
-        Use::Once | Use::Spin | Use::Variable | Use::Group | Use::Raced | Use::Alarm => return,
+        Use::Once
+        | Use::Spin
+        | Use::Variable
+        | Use::Group
+        | Use::Raced
+        | Use::Alarm
+        | Use::Signals => return,
     };
     // SAFETY: the program passed an object, and the kinds above have at least eight bytes.
     if unsafe { place.cast::<u64>().read_unaligned() } == DESTROYED {

@@ -26,9 +26,7 @@ refused! {
     system(command: *const c_char) -> c_int;
     popen(command: *const c_char, mode: *const c_char) -> *mut c_void;
     pthread_cancel(thread: libc::pthread_t) -> c_int;
-    pthread_kill(thread: libc::pthread_t, signal: c_int) -> c_int;
     sem_open(name: *const c_char, flags: c_int, mode: libc::mode_t, count: u32) -> *mut c_void;
-    sigwait(set: *const c_void, signal: *mut c_int) -> c_int;
 }
 
 /// Stands in for the function that makes a system call.

@@ -75,15 +75,33 @@ pub(super) unsafe extern "C" fn create(
             argument => *mut c_void,
         ) -> c_int);
     }
-    state().spawn(start as usize, argument.expose_provenance(), site(pc), write);
+    let body = (start as usize, argument.expose_provenance());
+    state().spawn(body, is_detached(attributes), site(pc), write);
     0
 }
 
+unsafe extern "C" {
+    fn pthread_attr_getdetachstate(
+        attributes: *const libc::pthread_attr_t,
+        kind: *mut c_int,
+    ) -> c_int;
+}
+
+/// Returns whether attributes ask for a thread that cannot be joined.
+fn is_detached(attributes: *const libc::pthread_attr_t) -> bool {
+    let mut kind = libc::PTHREAD_CREATE_JOINABLE;
+    if !attributes.is_null() {
+        // SAFETY: the program passed initialised attributes.
+        unsafe { pthread_attr_getdetachstate(attributes, &mut kind) };
+    }
+    kind == libc::PTHREAD_CREATE_DETACHED
+}
+
 /// Returns the thread with this handle, unless it was joined or detached.
-fn by_handle(handle: libc::pthread_t) -> Option<ThreadId> {
+pub(super) fn by_handle(handle: libc::pthread_t) -> Option<ThreadId> {
     let threads = state().threads.borrow();
     let is_it = |thread: &crate::run::Thread| thread.handle == handle as usize && !thread.is_gone;
-    threads.iter().position(is_it).map(|index| ThreadId(index as u32))
+    threads.iter().rposition(is_it).map(|index| ThreadId(index as u32))
 }
 
 pub(super) unsafe extern "C" fn join(
@@ -111,13 +129,12 @@ pub(super) unsafe extern "C" fn join(
     }
     let life = state.with_engine(|engine| engine.life(thread));
     state.act(life, Action::Thread(ThreadOp::Join), site(pc));
-    let mut threads = state.threads.borrow_mut();
-    let joined = &mut threads[thread.index()];
-    joined.is_gone = true;
     if !result.is_null() {
+        let value = state.threads.borrow()[thread.index()].result;
         // SAFETY: the program passed a place for the result.
-        unsafe { result.write(ptr::with_exposed_provenance_mut(joined.result)) };
+        unsafe { result.write(ptr::with_exposed_provenance_mut(value)) };
     }
+    state.forget_handle(thread);
     0
 }
 
@@ -193,7 +210,7 @@ pub(super) unsafe extern "C" fn detach(handle: libc::pthread_t, _pc: usize) -> c
         return real!(pthread_detach(handle => libc::pthread_t) -> c_int);
     }
     let Some(thread) = by_handle(handle) else { return libc::ESRCH };
-    state().threads.borrow_mut()[thread.index()].is_gone = true;
+    state().forget_handle(thread);
     0
 }
 

@@ -1,0 +1,3 @@
+// A counter that loses updates.
+void count(void);
+int counted(void);
