@@ -481,6 +481,19 @@ pub fn rmw(function: Rmw) -> &'static str {
     }
 }
 
+/// Returns the name of an access to an atomic variable, as a program calls it, or of a fence. Empty for other operations.
+pub fn access_name(op: Op) -> &'static str {
+    match op.action() {
+        Action::Atomic(AtomicOp::Load { .. }) => "load",
+        Action::Atomic(AtomicOp::Store { .. }) => "store",
+        Action::Atomic(AtomicOp::Update { function, .. }) => rmw(function),
+        Action::Atomic(AtomicOp::CompareExchange { weak: true, .. }) => "compare_exchange_weak",
+        Action::Atomic(AtomicOp::CompareExchange { weak: false, .. }) => "compare_exchange",
+        _ if op.fence().is_some() => "fence",
+        _ => "",
+    }
+}
+
 /// Returns the name of a memory ordering.
 pub fn ordering(order: Order) -> &'static str {
     match order {

@@ -67,8 +67,9 @@ pub use raddle_explore::{
 };
 pub use raddle_report::{json, text};
 pub use raddle_results::{
-    Accesses, Coverage, CutOff, Explanation, Failure, Finding, Incomplete, Leak, LockOrder,
-    PatternSearch, Report, Verdict, Warning, WarningKind,
+    Accesses, Causes, Certificate, Change, Coverage, CutOff, Explanation, Failure, Finding,
+    Incomplete, Leak, LockOrder, OrderedPair, PatternSearch, Region, Repair, Report, Shrunk,
+    StrongerOrder, Sufficiency, Unknown, Verdict, Warning, WarningKind,
 };
 pub use settings::{Granularity, Panics, SettingError};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use raddle_core::{Chooser, Event, Pending, Pick, Point, Rng, Threads};
+use raddle_core::{Chooser, Event, Pending, Pick, Point, Rng, Threads, Trace};
 
 use super::labels::{Deed, Label, Sites};
 use super::wishes::running;
@@ -17,6 +17,49 @@ pub(super) struct Constraint {
 /// The numbers that a run chose.
 pub(super) type Numbers = HashMap<Label, u32>;
 
+/// Regions of the program, of which only one thread is in one at a time: a lock that is not there. A region begins with
+/// what a thread does at one place and ends with what it does at another, whoever it is.
+#[derive(Clone, Default)]
+pub(super) struct Regions {
+    places: Vec<((u32, u8), (u32, u8))>,
+    /// By thread: the region in which it is.
+    inside: Vec<Option<usize>>,
+}
+
+impl Regions {
+    pub(super) fn new(regions: impl Iterator<Item = (Deed, Deed)>) -> Regions {
+        let places = regions.map(|(first, last)| (first.place(), last.place())).collect();
+        Regions { places, ..Regions::default() }
+    }
+
+    fn begin(&mut self) {
+        self.inside.clear();
+    }
+
+    /// Returns whether a thread has to wait before it does this.
+    fn holds(&self, deed: Deed) -> bool {
+        let is_inside = |thread: usize| self.inside.get(thread).copied().flatten().is_some();
+        let own = deed.thread.index();
+        !is_inside(own)
+            && self.places.iter().any(|(first, _)| *first == deed.place())
+            && (0..self.inside.len()).any(|thread| thread != own && is_inside(thread))
+    }
+
+    fn observe(&mut self, deed: Deed) {
+        let thread = deed.thread.index();
+        if self.inside.len() <= thread {
+            self.inside.resize(thread + 1, None);
+        }
+        let inside = &mut self.inside[thread];
+        if inside.is_none() {
+            *inside = self.places.iter().position(|(first, _)| *first == deed.place());
+        }
+        if inside.is_some_and(|region| self.places[region].1 == deed.place()) {
+            *inside = None;
+        }
+    }
+}
+
 /// The constraints of a run, and how far the run has come.
 pub(super) struct Guide<'a> {
     constraints: &'a [Constraint],
@@ -26,6 +69,7 @@ pub(super) struct Guide<'a> {
     counts: HashMap<Deed, u32>,
     /// The number of events in `counts`.
     counted: usize,
+    regions: Regions,
 }
 
 impl<'a> Guide<'a> {
@@ -37,11 +81,23 @@ impl<'a> Guide<'a> {
         let of_constraints = constraints.iter().flat_map(|c| [c.before.deed, c.after.deed]);
         let deeds = of_constraints.chain(numbers.keys().map(|label| label.deed));
         let counts = deeds.map(|deed| (deed, 0)).collect();
-        Guide { constraints, numbers, sites, counts, counted: 0 }
+        Guide { constraints, numbers, sites, counts, counted: 0, regions: Regions::default() }
+    }
+
+    /// Lets only one thread at a time into these regions.
+    pub(super) fn exclude(&mut self, regions: Regions) {
+        self.regions = regions;
+    }
+
+    /// Returns whether a thread has not left a region at the end of a run: a lock in the program would be released earlier.
+    pub(super) fn is_left_open(&mut self, trace: &Trace) -> bool {
+        self.count(&trace.events);
+        self.regions.inside.iter().any(Option::is_some)
     }
 
     /// Begins a run.
     pub(super) fn begin(&mut self) {
+        self.regions.begin();
         self.counted = 0;
         self.counts.values_mut().for_each(|count| *count = 0);
     }
@@ -63,9 +119,10 @@ impl<'a> Guide<'a> {
     }
 
     fn count(&mut self, past: &[Event]) {
-        if !self.counts.is_empty() {
+        if !self.counts.is_empty() || !self.regions.places.is_empty() {
             for event in &past[self.counted..] {
                 let deed = self.sites.deed_of(event);
+                self.regions.observe(deed);
                 if let Some(count) = self.counts.get_mut(&deed) {
                     *count += 1;
                 }
@@ -75,10 +132,13 @@ impl<'a> Guide<'a> {
     }
 
     fn holds(&mut self, pending: &Pending) -> bool {
-        if self.constraints.is_empty() {
+        if self.constraints.is_empty() && self.regions.places.is_empty() {
             return false;
         }
         let deed = self.sites.deed(pending.thread, pending.op, pending.site);
+        if self.regions.holds(deed) {
+            return true;
+        }
         let has_happened = |label: &Label| self.counts[&label.deed] > label.nth;
         let is_next = |label: &Label| label.deed == deed && self.counts[&deed] == label.nth;
         self.constraints.iter().any(|c| is_next(&c.after) && !has_happened(&c.before))

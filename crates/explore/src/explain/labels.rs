@@ -17,6 +17,13 @@ pub(super) struct Deed {
     kind: u8,
 }
 
+impl Deed {
+    /// Returns what is done and where, whoever does it.
+    pub(super) fn place(self) -> (u32, u8) {
+        (self.site, self.kind)
+    }
+}
+
 /// The name of an event: the thread does this for the `nth` time, counted from zero.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(super) struct Label {

@@ -50,6 +50,7 @@ impl Check<'_> {
                 reproduced: true,
                 beyond_bound: false,
                 explanation: None,
+                unexplained: None,
             })),
         };
         if let (Verdict::Failed(failure), Explain::Quick | Explain::Full) = (&mut verdict, explain)

@@ -1,15 +1,28 @@
 //! Explanations, with their steps in words.
 
+use super::repair::repair;
 use raddle_analysis::Words;
 use raddle_core::ObjectId;
 use raddle_results as results;
 use raddle_results::document::{CauseEvent, Causes, Explanation, OrderedPair};
 
 pub(super) fn explanation(known: &results::Explanation, words: &Words<'_>) -> Explanation {
-    let results::Explanation { shrunk, causes: found, executions, cut_off, .. } = known;
+    let results::Explanation {
+        shrunk,
+        causes: found,
+        no_causes,
+        repairs,
+        no_repairs,
+        executions,
+        cut_off,
+        ..
+    } = known;
     Explanation {
         shrunk: shrunk.clone(),
         causes: found.as_ref().map(|found| causes(found, words)),
+        no_causes: *no_causes,
+        repairs: repairs.iter().map(|found| repair(found, words)).collect(),
+        no_repairs: *no_repairs,
         executions: *executions,
         cut_off: *cut_off,
     }
@@ -25,7 +38,7 @@ fn causes(causes: &results::Causes, words: &Words<'_>) -> Causes {
     Causes { orderings, certificate: certificate.clone() }
 }
 
-fn event(event: &results::CauseEvent, words: &Words<'_>) -> CauseEvent {
+pub(super) fn event(event: &results::CauseEvent, words: &Words<'_>) -> CauseEvent {
     let object = event.op.object();
     CauseEvent {
         thread: event.thread.0,
