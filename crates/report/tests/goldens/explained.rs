@@ -77,6 +77,10 @@ fn an_atomicity_violation() {
                 2. thread 2: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:36 (step 5)
                    before thread 1: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:36 (step 7)
               proved: all 2 executions that do so fail; no smaller set is enough
+
+              repair: let these always come in this order (proved: the one execution then possible does not fail)
+                thread 2: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:36
+                thread 1: atomic 1.load at crates/report/tests/goldens/explained.rs:33
         "#]],
     );
 }
@@ -144,6 +148,19 @@ fn a_deadlock_of_three() {
                 3. thread 2: mutex 2.lock at crates/report/tests/goldens/explained.rs:93 (step 6)
                    before thread 1: mutex 2.lock at crates/report/tests/goldens/explained.rs:94 (not yet)
               proved: all 6 executions that do so fail; no smaller set is enough
+
+              repair: hold one lock around each of these (proved: none of all 6 executions then possible fails)
+                from mutex 1.lock at crates/report/tests/goldens/explained.rs:93
+                  to mutex 1.unlock at crates/report/tests/goldens/explained.rs:93
+              repair: let these always come in this order (proved: none of all 23 executions then possible fails)
+                thread 1: mutex 2.lock at crates/report/tests/goldens/explained.rs:94
+                thread 2: mutex 2.lock at crates/report/tests/goldens/explained.rs:93
+              repair: let these always come in this order (proved: none of all 23 executions then possible fails)
+                thread 2: mutex 3.lock at crates/report/tests/goldens/explained.rs:94
+                thread 3: mutex 3.lock at crates/report/tests/goldens/explained.rs:93
+              repair: let these always come in this order (proved: none of all 23 executions then possible fails)
+                thread 3: mutex 1.lock at crates/report/tests/goldens/explained.rs:94
+                thread 1: mutex 1.lock at crates/report/tests/goldens/explained.rs:93
         "#]],
     );
 }
@@ -197,6 +214,10 @@ fn a_lost_wakeup() {
                 2. thread 1: condvar 1.notify_one at crates/report/tests/goldens/explained.rs:157 (step 5)
                    before main: condvar 1.wait begins at crates/report/tests/goldens/explained.rs:162 (step 7)
               proved: the one execution that does so fails; no smaller set is enough
+
+              repair: let these always come in this order (proved: none of all 3 executions then possible fails)
+                thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:156
+                main: atomic 1.load at crates/report/tests/goldens/explained.rs:161
         "#]],
     );
 }
@@ -232,6 +253,8 @@ fn every_execution_fails() {
               main panicked at crates/report/tests/goldens/explained.rs:211:5
 
               why: every execution fails this way (proved: 1 execution)
+
+              repair: none found: one lock, another order of two steps, or other memory orderings are not enough
         "#]],
     );
 }

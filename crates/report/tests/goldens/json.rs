@@ -222,6 +222,7 @@ fn a_run() {
                 "beyond_bound": false,
                 "token": "r1-XbDf1gAAAgQDAAPFBDrG",
                 "explanation": null,
+                "unexplained": null,
                 "trace": {
                   "ending": "panicked",
                   "fingerprint": "d81495d734a0ec36",
@@ -314,6 +315,7 @@ fn a_deadlock_and_names() {
                 "beyond_bound": false,
                 "token": "r1-XbDf1gAAAQQCAAHNqsUq",
                 "explanation": null,
+                "unexplained": null,
                 "trace": {
                   "ending": "deadlock",
                   "fingerprint": "3229fca73324c2d1",
@@ -539,6 +541,7 @@ fn failures_by_cause() {
                 "beyond_bound": false,
                 "token": "r1-TOKEN",
                 "explanation": null,
+                "unexplained": null,
                 "trace": {
                   "ending": "finished",
                   "fingerprint": "0000000000000000",
