@@ -31,6 +31,11 @@ impl<'a> Words<'a> {
         Words { trace, names, wakeups, spurious: spurious(trace) }
     }
 
+    /// Returns the execution.
+    pub fn trace(&self) -> &'a Trace {
+        self.trace
+    }
+
     /// Returns the step at `position`: `atomic 1.load → 0`.
     pub fn performed(&self, position: usize) -> String {
         let event = &self.trace.events[position];

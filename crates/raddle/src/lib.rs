@@ -61,7 +61,7 @@ pub use config::Config;
 #[doc(hidden)]
 pub use config::NativeSettings;
 pub use naming::{Named, name};
-pub use raddle_core::{Chooser, MemoryModel as Memory};
+pub use raddle_core::{Chooser, MemoryModel as Memory, Order};
 pub use raddle_explore::{
     Explain, Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError,
 };

@@ -21,7 +21,7 @@ use crate::words::names::legend;
 use crate::words::relevant::relevant;
 use crate::words::repair::repairs;
 use crate::words::rows::{acts, rows};
-use crate::words::{clean, failures, stale};
+use crate::words::{clean, failures, stacks, stale};
 use excerpt::excerpt;
 
 /// The indentation of everything below the first line of a result without a failure.
@@ -137,6 +137,7 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
         },
         indented(&weak_memory),
         indented(&explained),
+        indented(&stacks::stacks(&failure.trace)),
         indented(&causes),
         indented(&repairs),
         indented(

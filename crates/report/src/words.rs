@@ -12,5 +12,6 @@ pub(crate) mod names;
 pub(crate) mod relevant;
 pub(crate) mod repair;
 pub(crate) mod rows;
+pub(crate) mod stacks;
 pub(crate) mod stale;
 mod waiting;

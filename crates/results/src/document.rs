@@ -18,8 +18,8 @@ pub use failure::{
 };
 pub use repair::{Change, Region, Repair, StrongerOrder};
 pub use trace::{
-    Event, EventId, Link, MissedSync, Note, Object, Operation, Pending, StaleRead, Thread, Trace,
-    Weak,
+    Event, EventId, Link, MissedSync, Note, Object, Operation, Pending, Stack, StaleRead, Thread,
+    Trace, Weak,
 };
 
 use std::fmt;

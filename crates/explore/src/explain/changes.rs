@@ -3,7 +3,8 @@
 //! Promise: every repair was tried on all executions of the program, each of which ended well, and none of which was
 //! held up by the change. A cause turned round says which order the program has to enforce. A lock is tried around what a
 //! thread does between its first and last step in the causes, and around all that it does with their objects, each time
-//! with whole critical sections.
+//! with whole critical sections. A thread that is about to do something that was not seen in between gives the lock back,
+//! as one that takes another branch.
 
 use std::collections::HashSet;
 
@@ -12,7 +13,7 @@ use raddle_core::{Choices, ObjectId, Rng, Schedule, ThreadId, mix};
 use raddle_results::{Change, Region, Repair, Unknown};
 
 use super::causes::{Found, counterparts};
-use super::guide::{Constraint, Draws, Guide, Numbers, Regions};
+use super::guide::{self, Constraint, Draws, Guide, Numbers, Regions};
 use super::labels::{Label, Labelled};
 use super::sweep::{Swept, sweep};
 use super::{Outcome, Trials};
@@ -28,7 +29,7 @@ pub(crate) fn changes(trials: &mut dyn Trials, found: &mut Found) -> Result<Vec<
     let mut unknown = Unknown::NoChange;
     for by in [Extent::Causes, Extent::Objects] {
         let regions = regions(found, by);
-        if regions.len() < 2 && regions.iter().all(|region| region.threads < 2) {
+        if regions.is_empty() {
             continue;
         }
         match holds(trials, found, &[], &regions) {
@@ -44,7 +45,8 @@ pub(crate) fn changes(trials: &mut dyn Trials, found: &mut Found) -> Result<Vec<
             Err(limit) => unknown = limit,
         }
     }
-    for pair in found.set.clone().into_iter().take(MAX_TURNED) {
+    let is_repaired = !repairs.is_empty();
+    for pair in found.set.clone().into_iter().take(if is_repaired { 0 } else { MAX_TURNED }) {
         let turned = Constraint { before: pair.after, after: pair.before };
         match holds(trials, found, &[turned], &[]) {
             Ok(Some(executions)) => {
@@ -72,8 +74,7 @@ enum Extent {
 struct Shown {
     first: Label,
     last: Label,
-    /// The number of threads that show it.
-    threads: usize,
+    region: guide::Region,
 }
 
 /// Tries a change on all executions. Returns their number, or `None` if one of them fails or is held up.
@@ -85,7 +86,7 @@ fn holds(
 ) -> Result<Option<u64>, Unknown> {
     let numbers = Numbers::new();
     let mut guide = Guide::new(constraints, &numbers, &mut found.sites);
-    guide.exclude(Regions::new(regions.iter().map(|one| (one.first.deed, one.last.deed))));
+    guide.exclude(Regions::new(regions.iter().map(|shown| shown.region.clone()).collect()));
     for draw in 0..DRAWS {
         let mut chooser = Draws::new(&mut guide, Rng::new(mix(draw, 1)), draw % 2 == 1);
         let choices = Choices::Chooser(&mut chooser);
@@ -94,7 +95,6 @@ fn holds(
         match outcome.ok_or_else(|| trials.limit())? {
             Outcome::Same | Outcome::Other => return Ok(None),
             _ if is_held => return Ok(None),
-            Outcome::Passes if guide.is_left_open(trials.trace()) => return Ok(None),
             Outcome::Passes | Outcome::GivenUp | Outcome::Stopped | Outcome::Incomplete => {}
         }
     }
@@ -136,16 +136,31 @@ fn regions(found: &Found, extent: Extent) -> Vec<Shown> {
                 .is_some_and(|object| objects.contains(object)),
         };
         let Some((first, last)) = region(run, thread, is_wanted) else { continue };
+        let own = (first..=last).filter(|&at| run.trace.events[at].id.thread == thread);
+        let within: HashSet<guide::Place> = own.map(|at| run.labels[at].deed.place()).collect();
         let (first, last) = (run.labels[first], run.labels[last]);
-        let is_same = |shown: &Shown| {
-            shown.first.deed.place() == first.deed.place()
-                && shown.last.deed.place() == last.deed.place()
-        };
-        match regions.iter_mut().find(|shown| is_same(shown)) {
-            Some(known) => known.threads += 1,
-            None => regions.push(Shown { first, last, threads: 1 }),
+        let (begin, end) = (first.deed.place(), last.deed.place());
+        let is_same = |shown: &&mut Shown| (shown.region.first, shown.region.last) == (begin, end);
+        match regions.iter_mut().find(is_same) {
+            Some(known) => known.region.within.extend(within),
+            None => {
+                let region = guide::Region { first: begin, last: end, within };
+                regions.push(Shown { first, last, region });
+            }
         }
     }
+    // What is done within another region needs none of its own.
+    let places = |one: &Shown| [one.region.first, one.region.last];
+    let is_part = |one: &Shown, of: &Shown| {
+        places(one) != places(of)
+            && places(one).iter().all(|place| of.region.within.contains(place))
+    };
+    let parts: Vec<bool> = regions
+        .iter()
+        .map(|one| regions.iter().any(|of| is_part(one, of) && !is_part(of, one)))
+        .collect();
+    let mut part = parts.iter();
+    regions.retain(|_| !part.next().expect("raddle invariant broken: a region is missing"));
     regions
 }
 

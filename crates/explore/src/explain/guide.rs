@@ -1,8 +1,8 @@
 //! Runs that respect constraints: an event is held back until others have happened.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use raddle_core::{Chooser, Event, Pending, Pick, Point, Rng, Threads, Trace};
+use raddle_core::{Chooser, Event, Pending, Pick, Point, Rng, Threads};
 
 use super::labels::{Deed, Label, Sites};
 use super::wishes::running;
@@ -17,44 +17,67 @@ pub(super) struct Constraint {
 /// The numbers that a run chose.
 pub(super) type Numbers = HashMap<Label, u32>;
 
-/// Regions of the program, of which only one thread is in one at a time: a lock that is not there. A region begins with
-/// what a thread does at one place and ends with what it does at another, whoever it is.
+/// What is done at a place of the program, whoever does it.
+pub(super) type Place = (u32, u8);
+
+/// A part of the program, from one thing that a thread does to another.
+#[derive(Clone)]
+pub(super) struct Region {
+    pub(super) first: Place,
+    pub(super) last: Place,
+    /// What threads do in it. A thread leaves the region when it is about to do something else.
+    pub(super) within: HashSet<Place>,
+}
+
+/// Regions of which only one thread is in one at a time: a lock that is not there.
 #[derive(Clone, Default)]
 pub(super) struct Regions {
-    places: Vec<((u32, u8), (u32, u8))>,
+    regions: Vec<Region>,
     /// By thread: the region in which it is.
     inside: Vec<Option<usize>>,
 }
 
 impl Regions {
-    pub(super) fn new(regions: impl Iterator<Item = (Deed, Deed)>) -> Regions {
-        let places = regions.map(|(first, last)| (first.place(), last.place())).collect();
-        Regions { places, ..Regions::default() }
+    pub(super) fn new(regions: Vec<Region>) -> Regions {
+        Regions { regions, inside: Vec::new() }
     }
 
-    fn begin(&mut self) {
-        self.inside.clear();
+    fn are_none(&self) -> bool {
+        self.regions.is_empty()
+    }
+
+    fn is_inside(&self, thread: usize) -> bool {
+        self.inside.get(thread).copied().flatten().is_some()
     }
 
     /// Returns whether a thread has to wait before it does this.
     fn holds(&self, deed: Deed) -> bool {
-        let is_inside = |thread: usize| self.inside.get(thread).copied().flatten().is_some();
         let own = deed.thread.index();
-        !is_inside(own)
-            && self.places.iter().any(|(first, _)| *first == deed.place())
-            && (0..self.inside.len()).any(|thread| thread != own && is_inside(thread))
+        !self.is_inside(own)
+            && self.regions.iter().any(|region| region.first == deed.place())
+            && (0..self.inside.len()).any(|thread| thread != own && self.is_inside(thread))
+    }
+
+    /// Lets a thread leave its region if it is about to do something that is not in it.
+    fn look_ahead(&mut self, deed: Deed) {
+        let thread = deed.thread.index();
+        let region = self.inside.get(thread).copied().flatten();
+        if region.is_some_and(|region| !self.regions[region].within.contains(&deed.place())) {
+            self.inside[thread] = None;
+        }
     }
 
     fn observe(&mut self, deed: Deed) {
+        self.look_ahead(deed);
         let thread = deed.thread.index();
         if self.inside.len() <= thread {
             self.inside.resize(thread + 1, None);
         }
         let inside = &mut self.inside[thread];
         if inside.is_none() {
-            *inside = self.places.iter().position(|(first, _)| *first == deed.place());
+            *inside = self.regions.iter().position(|region| region.first == deed.place());
         }
-        if inside.is_some_and(|region| self.places[region].1 == deed.place()) {
+        if inside.is_some_and(|region| self.regions[region].last == deed.place()) {
             *inside = None;
         }
     }
@@ -89,15 +112,9 @@ impl<'a> Guide<'a> {
         self.regions = regions;
     }
 
-    /// Returns whether a thread has not left a region at the end of a run: a lock in the program would be released earlier.
-    pub(super) fn is_left_open(&mut self, trace: &Trace) -> bool {
-        self.count(&trace.events);
-        self.regions.inside.iter().any(Option::is_some)
-    }
-
     /// Begins a run.
     pub(super) fn begin(&mut self) {
-        self.regions.begin();
+        self.regions.inside.clear();
         self.counted = 0;
         self.counts.values_mut().for_each(|count| *count = 0);
     }
@@ -105,6 +122,13 @@ impl<'a> Guide<'a> {
     /// Returns the options whose threads are not held back.
     pub(super) fn allowed(&mut self, threads: &Threads<'_>, past: &[Event]) -> Vec<usize> {
         self.count(past);
+        for thread in 0..self.regions.inside.len() {
+            if self.regions.is_inside(thread) {
+                let pending = &threads.pending[thread];
+                let deed = self.sites.deed(pending.thread, pending.op, pending.site);
+                self.regions.look_ahead(deed);
+            }
+        }
         let is_allowed =
             |option: &usize| !self.holds(&threads.pending[threads.enabled[*option].index()]);
         (0..threads.enabled.len()).filter(is_allowed).collect()
@@ -119,7 +143,7 @@ impl<'a> Guide<'a> {
     }
 
     fn count(&mut self, past: &[Event]) {
-        if !self.counts.is_empty() || !self.regions.places.is_empty() {
+        if !self.counts.is_empty() || !self.regions.are_none() {
             for event in &past[self.counted..] {
                 let deed = self.sites.deed_of(event);
                 self.regions.observe(deed);
@@ -132,7 +156,7 @@ impl<'a> Guide<'a> {
     }
 
     fn holds(&mut self, pending: &Pending) -> bool {
-        if self.constraints.is_empty() && self.regions.places.is_empty() {
+        if self.constraints.is_empty() && self.regions.are_none() {
             return false;
         }
         let deed = self.sites.deed(pending.thread, pending.op, pending.site);

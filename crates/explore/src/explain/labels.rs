@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::guide::Place;
 use raddle_core::{Event, ObjectId, Op, Pending, Site, ThreadId, Trace};
 
 /// What a thread does at a place of the program.
@@ -19,7 +20,7 @@ pub(super) struct Deed {
 
 impl Deed {
     /// Returns what is done and where, whoever does it.
-    pub(super) fn place(self) -> (u32, u8) {
+    pub(super) fn place(self) -> Place {
         (self.site, self.kind)
     }
 }

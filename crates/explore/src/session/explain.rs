@@ -17,6 +17,7 @@ use raddle_results::{
 
 use super::deadline::Deadline;
 use super::freed::Cleared;
+use super::stacks::recorded;
 use super::tally::Tally;
 use super::words::describe;
 use super::{Check, Settings};
@@ -122,9 +123,9 @@ impl Check<'_> {
         explanation: Option<Explanation>,
         tally: &mut Tally,
     ) -> bool {
-        let special = Special { records: true, ..Special::default() };
+        let (special, plain) = recorded(run, &failure.finding);
         let replay = Replay::of(run, self.settings.memory, self.settings.max_steps);
-        let trace = replay.look_special(self.executor, special, Trace::clone);
+        let trace = replay.look_special(self.executor, special, plain, Trace::clone);
         let is_same = trace.ending == run.ending && run.first_difference(&trace).is_none();
         let finding = if is_same { self.finding(&trace, &mut tally.cleared) } else { None };
         let Some(finding) = finding.filter(|finding| cause(finding) == cause(&failure.finding))

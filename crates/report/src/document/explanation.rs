@@ -1,6 +1,7 @@
 //! Explanations, with their steps in words.
 
 use super::repair::repair;
+use super::stack::released_at;
 use raddle_analysis::Words;
 use raddle_core::ObjectId;
 use raddle_results as results;
@@ -40,11 +41,13 @@ fn causes(causes: &results::Causes, words: &Words<'_>) -> Causes {
 
 pub(super) fn event(event: &results::CauseEvent, words: &Words<'_>) -> CauseEvent {
     let object = event.op.object();
+    let released =
+        event.position.and_then(|at| released_at(words.trace(), &words.trace().events[at]));
     CauseEvent {
         thread: event.thread.0,
         object: (object != ObjectId::NONE).then_some(object.0),
         text: words.announced(event.op),
-        site: event.site.into(),
+        site: released.unwrap_or_else(|| event.site.into()),
         nth: event.nth,
         step: event.position.map(|position| position as u64 + 1),
     }

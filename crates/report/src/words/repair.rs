@@ -41,7 +41,7 @@ fn one(repair: &Repair, trace: &Trace) -> String {
             for region in regions {
                 let (first, last) = (place(&region.first.site), place(&region.last.site));
                 let (first, last) =
-                    (region.first.text.clone() + &first, region.last.text.clone() + &last);
+                    (method(&region.first, trace) + &first, method(&region.last, trace) + &last);
                 text += &match first == last {
                     true => format!("  {first}\n"),
                     false => format!("  from {first}\n    to {last}\n"),
@@ -66,6 +66,13 @@ fn order(change: &StrongerOrder) -> String {
 fn operation(event: &CauseEvent, trace: &Trace) -> String {
     let CauseEvent { text, site, .. } = event;
     format!("{}: {text}{}", thread_name(trace, event.thread), place(site))
+}
+
+/// Returns an operation without its object: other threads have others there.
+fn method(event: &CauseEvent, trace: &Trace) -> String {
+    let name = event.object.and_then(|object| trace.object(object)).map(|object| &object.name[..]);
+    let method = name.and_then(|name| event.text.strip_prefix(name)?.strip_prefix('.'));
+    method.unwrap_or(&event.text).to_owned()
 }
 
 fn place(site: &Place) -> String {

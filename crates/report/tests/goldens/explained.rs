@@ -78,9 +78,10 @@ fn an_atomicity_violation() {
                    before thread 1: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:36 (step 7)
               proved: all 2 executions that do so fail; no smaller set is enough
 
-              repair: let these always come in this order (proved: the one execution then possible does not fail)
-                thread 2: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:36
-                thread 1: atomic 1.load at crates/report/tests/goldens/explained.rs:33
+              repair: hold one lock around each of these (proved: none of all 2 executions then possible fails)
+                from load at crates/report/tests/goldens/explained.rs:33
+                  to fetch_sub 80 at crates/report/tests/goldens/explained.rs:36
+                fetch_sub 80 at crates/report/tests/goldens/explained.rs:36
         "#]],
     );
 }
@@ -112,55 +113,46 @@ fn a_deadlock_of_three() {
               shrunk from 2 preemptions to 1: no execution without a preemption fails this way
 
                    main             thread 1       thread 2       thread 3
-                1  spawn thread 1   │                                            crates/report/tests/goldens/explained.rs:92
-                2  spawn thread 2   │              │                             crates/report/tests/goldens/explained.rs:92
-                3  spawn thread 3   │              │              │              crates/report/tests/goldens/explained.rs:92
-                4  │                mutex 1.lock   │              │              crates/report/tests/goldens/explained.rs:93
-                5  │                │              │              mutex 3.lock   crates/report/tests/goldens/explained.rs:93
-                6  │                │              mutex 2.lock   │              crates/report/tests/goldens/explained.rs:93
-                ✗  join thread 1    │              │              │              crates/report/tests/goldens/explained.rs:98   blocked forever
-                ✗  │                mutex 2.lock   │              │              crates/report/tests/goldens/explained.rs:94   blocked forever
-                ✗  │                │              mutex 3.lock   │              crates/report/tests/goldens/explained.rs:94   blocked forever
-                ✗  │                │              │              mutex 1.lock   crates/report/tests/goldens/explained.rs:94   blocked forever
+                1  spawn thread 1   │                                            crates/report/tests/goldens/explained.rs:96
+                2  spawn thread 2   │              │                             crates/report/tests/goldens/explained.rs:96
+                3  spawn thread 3   │              │              │              crates/report/tests/goldens/explained.rs:96
+                4  │                mutex 1.lock   │              │              crates/report/tests/goldens/explained.rs:97
+                5  │                │              │              mutex 3.lock   crates/report/tests/goldens/explained.rs:97
+                6  │                │              mutex 2.lock   │              crates/report/tests/goldens/explained.rs:97
+                ✗  join thread 1    │              │              │              crates/report/tests/goldens/explained.rs:102   blocked forever
+                ✗  │                mutex 2.lock   │              │              crates/report/tests/goldens/explained.rs:98    blocked forever
+                ✗  │                │              mutex 3.lock   │              crates/report/tests/goldens/explained.rs:98    blocked forever
+                ✗  │                │              │              mutex 1.lock   crates/report/tests/goldens/explained.rs:98    blocked forever
 
-              mutex 1  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:88
-              mutex 2  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:88
-              mutex 3  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:88
+              mutex 1  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:92
+              mutex 2  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:92
+              mutex 3  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:92
 
-              cycle: thread 1 → mutex 2 (held by thread 2, acquired at crates/report/tests/goldens/explained.rs:93)
-                   → thread 2 → mutex 3 (held by thread 3, acquired at crates/report/tests/goldens/explained.rs:93)
-                   → thread 3 → mutex 1 (held by thread 1, acquired at crates/report/tests/goldens/explained.rs:93)
+              cycle: thread 1 → mutex 2 (held by thread 2, acquired at crates/report/tests/goldens/explained.rs:97)
+                   → thread 2 → mutex 3 (held by thread 3, acquired at crates/report/tests/goldens/explained.rs:97)
+                   → thread 3 → mutex 1 (held by thread 1, acquired at crates/report/tests/goldens/explained.rs:97)
                    → thread 1
 
-              main waits for thread 1 to end at crates/report/tests/goldens/explained.rs:98
-              thread 1 waits for mutex 2 at crates/report/tests/goldens/explained.rs:94
-                held by thread 2, acquired at crates/report/tests/goldens/explained.rs:93
-              thread 2 waits for mutex 3 at crates/report/tests/goldens/explained.rs:94
-                held by thread 3, acquired at crates/report/tests/goldens/explained.rs:93
-              thread 3 waits for mutex 1 at crates/report/tests/goldens/explained.rs:94
-                held by thread 1, acquired at crates/report/tests/goldens/explained.rs:93
+              main waits for thread 1 to end at crates/report/tests/goldens/explained.rs:102
+              thread 1 waits for mutex 2 at crates/report/tests/goldens/explained.rs:98
+                held by thread 2, acquired at crates/report/tests/goldens/explained.rs:97
+              thread 2 waits for mutex 3 at crates/report/tests/goldens/explained.rs:98
+                held by thread 3, acquired at crates/report/tests/goldens/explained.rs:97
+              thread 3 waits for mutex 1 at crates/report/tests/goldens/explained.rs:98
+                held by thread 1, acquired at crates/report/tests/goldens/explained.rs:97
 
               why: it fails whenever
-                1. thread 1: mutex 1.lock at crates/report/tests/goldens/explained.rs:93 (step 4)
-                   before thread 3: mutex 1.lock at crates/report/tests/goldens/explained.rs:94 (not yet)
-                2. thread 3: mutex 3.lock at crates/report/tests/goldens/explained.rs:93 (step 5)
-                   before thread 2: mutex 3.lock at crates/report/tests/goldens/explained.rs:94 (not yet)
-                3. thread 2: mutex 2.lock at crates/report/tests/goldens/explained.rs:93 (step 6)
-                   before thread 1: mutex 2.lock at crates/report/tests/goldens/explained.rs:94 (not yet)
+                1. thread 1: mutex 1.lock at crates/report/tests/goldens/explained.rs:97 (step 4)
+                   before thread 3: mutex 1.lock at crates/report/tests/goldens/explained.rs:98 (not yet)
+                2. thread 3: mutex 3.lock at crates/report/tests/goldens/explained.rs:97 (step 5)
+                   before thread 2: mutex 3.lock at crates/report/tests/goldens/explained.rs:98 (not yet)
+                3. thread 2: mutex 2.lock at crates/report/tests/goldens/explained.rs:97 (step 6)
+                   before thread 1: mutex 2.lock at crates/report/tests/goldens/explained.rs:98 (not yet)
               proved: all 6 executions that do so fail; no smaller set is enough
 
               repair: hold one lock around each of these (proved: none of all 6 executions then possible fails)
-                from mutex 1.lock at crates/report/tests/goldens/explained.rs:93
-                  to mutex 1.unlock at crates/report/tests/goldens/explained.rs:93
-              repair: let these always come in this order (proved: none of all 23 executions then possible fails)
-                thread 1: mutex 2.lock at crates/report/tests/goldens/explained.rs:94
-                thread 2: mutex 2.lock at crates/report/tests/goldens/explained.rs:93
-              repair: let these always come in this order (proved: none of all 23 executions then possible fails)
-                thread 2: mutex 3.lock at crates/report/tests/goldens/explained.rs:94
-                thread 3: mutex 3.lock at crates/report/tests/goldens/explained.rs:93
-              repair: let these always come in this order (proved: none of all 23 executions then possible fails)
-                thread 3: mutex 1.lock at crates/report/tests/goldens/explained.rs:94
-                thread 1: mutex 1.lock at crates/report/tests/goldens/explained.rs:93
+                from lock at crates/report/tests/goldens/explained.rs:97
+                  to unlock at crates/report/tests/goldens/explained.rs:97
         "#]],
     );
 }
@@ -191,33 +183,35 @@ fn a_lost_wakeup() {
               needs 1 preemption: no execution without a preemption fails this way
 
                    main                    thread 1
-                1  spawn thread 1          │                                        crates/report/tests/goldens/explained.rs:155
-                2  mutex 1.lock            │                                        crates/report/tests/goldens/explained.rs:160
-                3  atomic 1.load → false   │                                        crates/report/tests/goldens/explained.rs:161   reads the initial value
-                4  │                       atomic 1.store true                      crates/report/tests/goldens/explained.rs:156
-                5  │                       condvar 1.notify_one → wakes no thread   crates/report/tests/goldens/explained.rs:157
+                1  spawn thread 1          │                                        crates/report/tests/goldens/explained.rs:176
+                2  mutex 1.lock            │                                        crates/report/tests/goldens/explained.rs:181
+                3  atomic 1.load → false   │                                        crates/report/tests/goldens/explained.rs:182   reads the initial value
+                4  │                       atomic 1.store true                      crates/report/tests/goldens/explained.rs:177
+                5  │                       condvar 1.notify_one → wakes no thread   crates/report/tests/goldens/explained.rs:178
                 6  │                       ends
-                7  condvar 1.wait begins                                            crates/report/tests/goldens/explained.rs:162
-                8  mutex 1.unlock                                                   crates/report/tests/goldens/explained.rs:162   acquired in 2
-                ✗  condvar 1.wait                                                   crates/report/tests/goldens/explained.rs:162   blocked forever
+                7  condvar 1.wait begins                                            crates/report/tests/goldens/explained.rs:183
+                8  mutex 1.unlock                                                   crates/report/tests/goldens/explained.rs:183   acquired in 2
+                ✗  condvar 1.wait                                                   crates/report/tests/goldens/explained.rs:183   blocked forever
 
-              atomic 1   bool, made at crates/report/tests/goldens/explained.rs:152
-              mutex 1    Mutex<()>, made at crates/report/tests/goldens/explained.rs:152
-              condvar 1  made at crates/report/tests/goldens/explained.rs:152
+              atomic 1   bool, made at crates/report/tests/goldens/explained.rs:173
+              mutex 1    Mutex<()>, made at crates/report/tests/goldens/explained.rs:173
+              condvar 1  made at crates/report/tests/goldens/explained.rs:173
 
-              main waits for a notification of condvar 1 at crates/report/tests/goldens/explained.rs:162
-                notified in step 5, at crates/report/tests/goldens/explained.rs:157, when no thread waited
+              main waits for a notification of condvar 1 at crates/report/tests/goldens/explained.rs:183
+                notified in step 5, at crates/report/tests/goldens/explained.rs:178, when no thread waited
 
               why: it fails whenever
-                1. main: atomic 1.load at crates/report/tests/goldens/explained.rs:161 (step 3)
-                   before thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:156 (step 4)
-                2. thread 1: condvar 1.notify_one at crates/report/tests/goldens/explained.rs:157 (step 5)
-                   before main: condvar 1.wait begins at crates/report/tests/goldens/explained.rs:162 (step 7)
+                1. main: atomic 1.load at crates/report/tests/goldens/explained.rs:182 (step 3)
+                   before thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:177 (step 4)
+                2. thread 1: condvar 1.notify_one at crates/report/tests/goldens/explained.rs:178 (step 5)
+                   before main: condvar 1.wait begins at crates/report/tests/goldens/explained.rs:183 (step 7)
               proved: the one execution that does so fails; no smaller set is enough
 
-              repair: let these always come in this order (proved: none of all 3 executions then possible fails)
-                thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:156
-                main: atomic 1.load at crates/report/tests/goldens/explained.rs:161
+              repair: hold one lock around each of these (proved: none of all 6 executions then possible fails)
+                from load at crates/report/tests/goldens/explained.rs:182
+                  to wait begins at crates/report/tests/goldens/explained.rs:183
+                from store true at crates/report/tests/goldens/explained.rs:177
+                  to notify_one at crates/report/tests/goldens/explained.rs:178
         "#]],
     );
 }
@@ -241,16 +235,16 @@ fn every_execution_fails() {
               found by random after 1 execution (0.4 ms) · 5 steps · replayed once: it fails in the same way
 
                    main                thread 1
-                1  spawn thread 1      │                  crates/report/tests/goldens/explained.rs:208
-                2  │                   atomic 1.store 1   crates/report/tests/goldens/explained.rs:208
+                1  spawn thread 1      │                  crates/report/tests/goldens/explained.rs:233
+                2  │                   atomic 1.store 1   crates/report/tests/goldens/explained.rs:233
                 3  │                   ends
-                4  join thread 1                          crates/report/tests/goldens/explained.rs:210
-                5  atomic 1.load → 1                      crates/report/tests/goldens/explained.rs:211   reads 2
-                ✗  panics                                 crates/report/tests/goldens/explained.rs:211
+                4  join thread 1                          crates/report/tests/goldens/explained.rs:235
+                5  atomic 1.load → 1                      crates/report/tests/goldens/explained.rs:236   reads 2
+                ✗  panics                                 crates/report/tests/goldens/explained.rs:236
 
-              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:205
+              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:230
 
-              main panicked at crates/report/tests/goldens/explained.rs:211:5
+              main panicked at crates/report/tests/goldens/explained.rs:236:5
 
               why: every execution fails this way (proved: 1 execution)
 

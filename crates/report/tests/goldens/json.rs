@@ -246,6 +246,7 @@ fn a_run() {
                   ],
                   "pending": [],
                   "notes": [],
+                  "stacks": [],
                   "stale_reads": [],
                   "more_stale_reads": 0
                 }
@@ -337,6 +338,7 @@ fn a_deadlock_and_names() {
                     {"thread": 0, "object": 2, "operation": {"kind": "mutex.lock"}, "text": "mutex 1.lock", "enabled": false, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 60, "column": 15}}
                   ],
                   "notes": [],
+                  "stacks": [],
                   "stale_reads": [],
                   "more_stale_reads": 0
                 }
@@ -557,6 +559,7 @@ fn failures_by_cause() {
                   ],
                   "pending": [],
                   "notes": [],
+                  "stacks": [],
                   "stale_reads": [],
                   "more_stale_reads": 0
                 }

@@ -73,11 +73,11 @@ impl Tree {
     }
 
     /// Returns whether every execution that respects `pairs`, and in which one thread at a time is in one of `regions`, ends
-    /// well and outside of them, and none is held back forever.
+    /// well, and none is held back forever. Threads have no branches, so that they leave the regions that they enter.
     fn holds(&self, pairs: &[Pair], regions: &[Region], past: &mut Vec<Name>) -> bool {
         let inside = inside(regions, past);
         if let Some(end) = self.end {
-            return end == End::Well && inside.is_empty();
+            return end == End::Well;
         }
         let is_free = |name: &Name| {
             let comes_first = |pair: &Pair| pair.1 == *name && !past.contains(&pair.0);
@@ -253,6 +253,7 @@ fn causes_are_enough_and_least() {
         Ok(())
     });
     assert!(proved > scaled(100) && compared > scaled(80), "{proved} {compared}");
+    // Without places, hardly any program has regions. Those are tried on programs with a lock and without.
     assert!(repaired[0] > scaled(15), "{repaired:?}");
     assert!(sizes.len() >= 3, "{sizes:?}");
 }
