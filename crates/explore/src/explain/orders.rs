@@ -222,7 +222,7 @@ fn sets(count: u32, size: u32) -> impl Iterator<Item = u64> {
     let next = |set: u64| {
         let lowest = set & set.wrapping_neg();
         let carried = set + lowest;
-        carried | ((set ^ carried) >> 2) / lowest
+        carried | (((set ^ carried) >> 2) / lowest)
     };
     std::iter::successors(Some(first), move |&set| Some(next(set)))
         .take_while(move |&set| set < 1 << count)

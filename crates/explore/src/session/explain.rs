@@ -75,10 +75,7 @@ impl Check<'_> {
         if !failure.reproduced {
             return;
         }
-        let known = match Allowance::of(how) {
-            Some(allowance) => Some(self.known(allowance, failure, tally)),
-            None => None,
-        };
+        let known = Allowance::of(how).map(|allowance| self.known(allowance, failure, tally));
         let unknown = match known {
             Some(Ok((trace, explanation))) => {
                 if self.show(&trace, failure, Some(explanation), tally) {

@@ -81,7 +81,6 @@ fn an_atomicity_violation() {
               repair: hold one lock around each of these (proved: none of all 2 executions then possible fails)
                 from load at crates/report/tests/goldens/explained.rs:33
                   to fetch_sub 80 at crates/report/tests/goldens/explained.rs:36
-                fetch_sub 80 at crates/report/tests/goldens/explained.rs:36
         "#]],
     );
 }
@@ -183,35 +182,35 @@ fn a_lost_wakeup() {
               needs 1 preemption: no execution without a preemption fails this way
 
                    main                    thread 1
-                1  spawn thread 1          │                                        crates/report/tests/goldens/explained.rs:176
-                2  mutex 1.lock            │                                        crates/report/tests/goldens/explained.rs:181
-                3  atomic 1.load → false   │                                        crates/report/tests/goldens/explained.rs:182   reads the initial value
-                4  │                       atomic 1.store true                      crates/report/tests/goldens/explained.rs:177
-                5  │                       condvar 1.notify_one → wakes no thread   crates/report/tests/goldens/explained.rs:178
+                1  spawn thread 1          │                                        crates/report/tests/goldens/explained.rs:163
+                2  mutex 1.lock            │                                        crates/report/tests/goldens/explained.rs:168
+                3  atomic 1.load → false   │                                        crates/report/tests/goldens/explained.rs:169   reads the initial value
+                4  │                       atomic 1.store true                      crates/report/tests/goldens/explained.rs:164
+                5  │                       condvar 1.notify_one → wakes no thread   crates/report/tests/goldens/explained.rs:165
                 6  │                       ends
-                7  condvar 1.wait begins                                            crates/report/tests/goldens/explained.rs:183
-                8  mutex 1.unlock                                                   crates/report/tests/goldens/explained.rs:183   acquired in 2
-                ✗  condvar 1.wait                                                   crates/report/tests/goldens/explained.rs:183   blocked forever
+                7  condvar 1.wait begins                                            crates/report/tests/goldens/explained.rs:170
+                8  mutex 1.unlock                                                   crates/report/tests/goldens/explained.rs:170   acquired in 2
+                ✗  condvar 1.wait                                                   crates/report/tests/goldens/explained.rs:170   blocked forever
 
-              atomic 1   bool, made at crates/report/tests/goldens/explained.rs:173
-              mutex 1    Mutex<()>, made at crates/report/tests/goldens/explained.rs:173
-              condvar 1  made at crates/report/tests/goldens/explained.rs:173
+              atomic 1   bool, made at crates/report/tests/goldens/explained.rs:160
+              mutex 1    Mutex<()>, made at crates/report/tests/goldens/explained.rs:160
+              condvar 1  made at crates/report/tests/goldens/explained.rs:160
 
-              main waits for a notification of condvar 1 at crates/report/tests/goldens/explained.rs:183
-                notified in step 5, at crates/report/tests/goldens/explained.rs:178, when no thread waited
+              main waits for a notification of condvar 1 at crates/report/tests/goldens/explained.rs:170
+                notified in step 5, at crates/report/tests/goldens/explained.rs:165, when no thread waited
 
               why: it fails whenever
-                1. main: atomic 1.load at crates/report/tests/goldens/explained.rs:182 (step 3)
-                   before thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:177 (step 4)
-                2. thread 1: condvar 1.notify_one at crates/report/tests/goldens/explained.rs:178 (step 5)
-                   before main: condvar 1.wait begins at crates/report/tests/goldens/explained.rs:183 (step 7)
+                1. main: atomic 1.load at crates/report/tests/goldens/explained.rs:169 (step 3)
+                   before thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:164 (step 4)
+                2. thread 1: condvar 1.notify_one at crates/report/tests/goldens/explained.rs:165 (step 5)
+                   before main: condvar 1.wait begins at crates/report/tests/goldens/explained.rs:170 (step 7)
               proved: the one execution that does so fails; no smaller set is enough
 
               repair: hold one lock around each of these (proved: none of all 6 executions then possible fails)
-                from load at crates/report/tests/goldens/explained.rs:182
-                  to wait begins at crates/report/tests/goldens/explained.rs:183
-                from store true at crates/report/tests/goldens/explained.rs:177
-                  to notify_one at crates/report/tests/goldens/explained.rs:178
+                from load at crates/report/tests/goldens/explained.rs:169
+                  to wait begins at crates/report/tests/goldens/explained.rs:170
+                from store true at crates/report/tests/goldens/explained.rs:164
+                  to notify_one at crates/report/tests/goldens/explained.rs:165
         "#]],
     );
 }
@@ -235,16 +234,16 @@ fn every_execution_fails() {
               found by random after 1 execution (0.4 ms) · 5 steps · replayed once: it fails in the same way
 
                    main                thread 1
-                1  spawn thread 1      │                  crates/report/tests/goldens/explained.rs:233
-                2  │                   atomic 1.store 1   crates/report/tests/goldens/explained.rs:233
+                1  spawn thread 1      │                  crates/report/tests/goldens/explained.rs:222
+                2  │                   atomic 1.store 1   crates/report/tests/goldens/explained.rs:222
                 3  │                   ends
-                4  join thread 1                          crates/report/tests/goldens/explained.rs:235
-                5  atomic 1.load → 1                      crates/report/tests/goldens/explained.rs:236   reads 2
-                ✗  panics                                 crates/report/tests/goldens/explained.rs:236
+                4  join thread 1                          crates/report/tests/goldens/explained.rs:224
+                5  atomic 1.load → 1                      crates/report/tests/goldens/explained.rs:225   reads 2
+                ✗  panics                                 crates/report/tests/goldens/explained.rs:225
 
-              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:230
+              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:219
 
-              main panicked at crates/report/tests/goldens/explained.rs:236:5
+              main panicked at crates/report/tests/goldens/explained.rs:225:5
 
               why: every execution fails this way (proved: 1 execution)
 
