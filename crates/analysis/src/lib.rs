@@ -34,7 +34,7 @@ pub use lifetimes::Lifetimes;
 pub use links::{Link, Links};
 pub use lock_order::{Suspicion, suspicions};
 pub use names::{Names, printable, type_name};
-pub use operation::{Words, ordering, rmw, value};
+pub use operation::{Words, access_name, ordering, rmw, value};
 pub use patterns::{Keying, MapCoverage, PATTERNS, Role, data_access, number};
 pub use races::{Racing, for_each_race, race, race_except};
 pub use read_twice::read_twice;

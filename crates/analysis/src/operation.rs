@@ -31,6 +31,11 @@ impl<'a> Words<'a> {
         Words { trace, names, wakeups, spurious: spurious(trace) }
     }
 
+    /// Returns the execution.
+    pub fn trace(&self) -> &'a Trace {
+        self.trace
+    }
+
     /// Returns the step at `position`: `atomic 1.load → 0`.
     pub fn performed(&self, position: usize) -> String {
         let event = &self.trace.events[position];
@@ -478,6 +483,19 @@ pub fn rmw(function: Rmw) -> &'static str {
         Rmw::Xor => "fetch_xor",
         Rmw::Max => "fetch_max",
         Rmw::Min => "fetch_min",
+    }
+}
+
+/// Returns the name of an access to an atomic variable, as a program calls it, or of a fence. Empty for other operations.
+pub fn access_name(op: Op) -> &'static str {
+    match op.action() {
+        Action::Atomic(AtomicOp::Load { .. }) => "load",
+        Action::Atomic(AtomicOp::Store { .. }) => "store",
+        Action::Atomic(AtomicOp::Update { function, .. }) => rmw(function),
+        Action::Atomic(AtomicOp::CompareExchange { weak: true, .. }) => "compare_exchange_weak",
+        Action::Atomic(AtomicOp::CompareExchange { weak: false, .. }) => "compare_exchange",
+        _ if op.fence().is_some() => "fence",
+        _ => "",
     }
 }
 

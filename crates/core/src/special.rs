@@ -25,6 +25,6 @@ pub struct Strengthened {
     /// The ordering that is added to that of the program. Of a load only the acquiring part counts, and of a store the
     /// releasing one.
     pub order: Order,
-    /// Whether a sequentially consistent fence comes before the access.
-    pub fence: bool,
+    /// The ordering of a fence that comes before the access, if any.
+    pub fence: Option<Order>,
 }

@@ -25,6 +25,11 @@ pub trait Substrate {
         false
     }
 
+    /// Returns whether runs have the memory orderings that [`Special::orders`] asks for.
+    fn strengthens(&self) -> bool {
+        false
+    }
+
     /// Returns the number of threads of all runs so far that could not be cleared away. Each keeps its memory until the
     /// process ends. May also return the number of all threads of the process that do, if this substrate left one behind.
     fn leaked(&self) -> u64 {

@@ -15,6 +15,9 @@ pub(crate) trait Executor {
     /// Returns whether runs can be led to their end after a panic.
     fn leads_panics(&self) -> bool;
 
+    /// Returns whether runs have stronger memory orderings if they are asked for.
+    fn strengthens(&self) -> bool;
+
     /// Returns the number of threads of all runs so far that could not be cleared away.
     fn leaked(&self) -> u64;
 }
@@ -37,6 +40,10 @@ impl<B: BorrowMut<S>, S: Substrate> Executor for OnSubstrate<'_, B, S> {
 
     fn leads_panics(&self) -> bool {
         self.substrate.borrow().leads_panics()
+    }
+
+    fn strengthens(&self) -> bool {
+        self.substrate.borrow().strengthens()
     }
 
     fn leaked(&self) -> u64 {

@@ -6,19 +6,25 @@
 
 mod blocks;
 mod causes;
+mod changes;
 mod fewest;
 mod guide;
 mod hitting;
+mod holds;
 mod labels;
+mod orders;
 mod shrink;
 mod sweep;
 mod wishes;
 
-use raddle_core::{Choices, Schedule, Trace};
+use raddle_core::{Choices, Schedule, Strengthened, Trace};
 use raddle_engine::ThreadIds;
+use raddle_results::Unknown;
 
-pub(crate) use causes::causes;
+pub(crate) use causes::{Found, causes};
+pub(crate) use changes::changes;
 pub(crate) use fewest::{Fewest, fewest};
+pub(crate) use orders::orders;
 pub(crate) use shrink::{Shrinker, SmallRun};
 
 /// How much raddle does to explain a failure.
@@ -62,6 +68,12 @@ pub(crate) trait Trials {
 
     /// Returns a token of the last run, up to its end.
     fn token(&self) -> String;
+
+    /// Returns why the last run was not made.
+    fn limit(&self) -> Unknown;
+
+    /// Makes memory orderings stronger in the runs that are [begun](Trials::begin) from now on.
+    fn strengthen(&mut self, orders: &[Strengthened]);
 
     /// Sets the ids that threads have in the next runs, and the most events that these may have.
     fn begin(&mut self, thread_ids: ThreadIds, max_steps: usize);

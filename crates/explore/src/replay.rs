@@ -55,14 +55,20 @@ impl Replay {
         self.look_after(executor, |engine| engine.watch(object), look)
     }
 
-    /// Makes the run as `special` says, and returns what `look` returns for its trace.
+    /// Makes the run as `special` says, with the stacks at accesses of `object`, and returns what `look` returns for its
+    /// trace.
     pub(crate) fn look_special<R>(
         self,
         executor: &mut dyn Executor,
         special: Special,
+        object: ObjectId,
         look: impl FnOnce(&Trace) -> R,
     ) -> R {
-        self.look_after(executor, |engine| engine.set_special(Some(special)), look)
+        let prepare = |engine: &mut AnyEngine| {
+            engine.set_special(Some(special));
+            engine.watch(object);
+        };
+        self.look_after(executor, prepare, look)
     }
 
     fn look_after<R>(

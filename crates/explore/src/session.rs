@@ -32,6 +32,7 @@ mod replay;
 mod report;
 mod run_loop;
 mod sampling;
+mod stacks;
 mod tally;
 mod verdicts;
 mod warnings;

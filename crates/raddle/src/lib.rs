@@ -61,14 +61,15 @@ pub use config::Config;
 #[doc(hidden)]
 pub use config::NativeSettings;
 pub use naming::{Named, name};
-pub use raddle_core::{Chooser, MemoryModel as Memory};
+pub use raddle_core::{Chooser, MemoryModel as Memory, Order};
 pub use raddle_explore::{
     Explain, Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError,
 };
 pub use raddle_report::{json, text};
 pub use raddle_results::{
-    Accesses, Coverage, CutOff, Explanation, Failure, Finding, Incomplete, Leak, LockOrder,
-    PatternSearch, Report, Verdict, Warning, WarningKind,
+    Accesses, Causes, Certificate, Change, Coverage, CutOff, Explanation, Failure, Finding,
+    Incomplete, Leak, LockOrder, OrderedPair, PatternSearch, Region, Repair, Report, Shrunk,
+    StrongerOrder, Sufficiency, Unknown, Verdict, Warning, WarningKind,
 };
 pub use settings::{Granularity, Panics, SettingError};
 

@@ -3,6 +3,7 @@
 mod explanation;
 mod fields;
 mod finding;
+mod repair;
 mod stack;
 mod summary;
 mod trace;
@@ -154,6 +155,7 @@ fn failure(failure: &results::Failure, steps: Fold) -> Failure {
         beyond_bound: failure.beyond_bound,
         token: failure.token.clone(),
         explanation: failure.explanation.as_deref().map(|known| explanation(known, &words)),
+        unexplained: failure.unexplained,
         trace: trace(&failure.trace, &words, steps),
     }
 }

@@ -19,11 +19,12 @@ use self::markup::{broken, data, escape, preformatted};
 use crate::number::{about, thousands};
 use crate::source::Source;
 use crate::words::clean::{elapsed, within};
-use crate::words::explanation::{causes as why, shrunk};
+use crate::words::explanation::{causes as why, shrunk, unexplained};
 use crate::words::failure::{
     backtrace, explanation, message, not_reproduced, origin, replay_command,
 };
-use crate::words::{clean, failures, stale};
+use crate::words::repair::repairs;
+use crate::words::{clean, failures, stacks, stale};
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
@@ -45,14 +46,14 @@ pub fn html(document: &Document, source: Source<'_>) -> String {
             body += &finding(document, failure);
             body +=
                 &document.failures.as_ref().map_or_else(String::new, |all| causes(document, all));
-            body += &numbers(document);
-            body += &coverage::section(document);
             // As in the text, a run that is not deterministic is not what is wrong.
             if !matches!(failure.finding, Finding::Nondeterminism { .. }) {
                 body += &trace::section(failure, source);
                 body += &data("report", &trace::shortened(document).to_string());
                 body += &data("sources", &trace::snippets(failure, source));
             }
+            body += &numbers(document);
+            body += &coverage::section(document);
         }
         None => {
             body += &result(document);
@@ -97,7 +98,8 @@ fn finding(document: &Document, failure: &Failure) -> String {
     let summary = escape(&failure.summary);
     let _ = writeln!(text, "<p class=\"headline\"><strong>{summary}</strong></p>");
     let _ = writeln!(text, "<p class=\"origin\">{}</p>", escape(&origin(document, failure)));
-    let shrunk = failure.explanation.as_ref().map(shrunk).unwrap_or_default();
+    let shrunk = failure.explanation.as_ref().map(shrunk).unwrap_or_default()
+        + failure.unexplained.map(unexplained).unwrap_or_default();
     if !shrunk.is_empty() {
         let _ = writeln!(text, "<p class=\"origin\">{}</p>", escape(&shrunk));
     }
@@ -113,6 +115,13 @@ fn finding(document: &Document, failure: &Failure) -> String {
     text += &preformatted(&stale::explanation(document, &failure.trace));
     let why = failure.explanation.as_ref().map(|known| why(known, &failure.trace));
     text += &preformatted(&why.unwrap_or_default());
+    let repairs = failure.explanation.as_ref().map(|known| repairs(known, &failure.trace));
+    text += &preformatted(&repairs.unwrap_or_default());
+    let stacks = stacks::stacks(&failure.trace);
+    if !stacks.is_empty() {
+        let stacks = escape(&stacks);
+        let _ = writeln!(text, "<details><summary>stacks</summary><pre>{stacks}</pre></details>");
+    }
     if let Some(frames) = backtrace(&failure.finding) {
         let frames = escape(&frames);
         let _ =

@@ -13,14 +13,15 @@ use crate::number::thousands;
 use crate::paint::{Look, Paint};
 use crate::source::Source;
 use crate::words::coverage::{at_most, searched, sentence};
-use crate::words::explanation::{causes, shrunk};
+use crate::words::explanation::{causes, shrunk, unexplained};
 use crate::words::failure::{
     backtrace, explanation, message, not_reproduced, origin, replay_command,
 };
 use crate::words::names::legend;
 use crate::words::relevant::relevant;
+use crate::words::repair::repairs;
 use crate::words::rows::{acts, rows};
-use crate::words::{clean, failures, stale};
+use crate::words::{clean, failures, stacks, stale};
 use excerpt::excerpt;
 
 /// The indentation of everything below the first line of a result without a failure.
@@ -108,6 +109,7 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
     let mut text = format!("{}\n", paint.paint(Look::Strong, &failure.summary));
     text += &indented(&origin(document, failure));
     text += &indented(&failure.explanation.as_ref().map(shrunk).unwrap_or_default());
+    text += &indented(failure.unexplained.map(unexplained).unwrap_or_default());
     text += &indented(&not_reproduced(failure).join("\n"));
     let weak_memory = stale::explanation(document, &failure.trace);
     let backtrace = backtrace(&failure.finding);
@@ -115,6 +117,8 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
         + &backtrace.map_or_else(String::new, |frames| format!("backtrace:\n{frames}\n"));
     let causes = failure.explanation.as_ref().map(|known| causes(known, &failure.trace));
     let causes = causes.unwrap_or_default();
+    let repairs = failure.explanation.as_ref().map(|known| repairs(known, &failure.trace));
+    let repairs = repairs.unwrap_or_default();
     let all = document.failures.as_ref();
     let sections = [
         indented(message(&failure.finding).unwrap_or_default()),
@@ -133,7 +137,9 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
         },
         indented(&weak_memory),
         indented(&explained),
+        indented(&stacks::stacks(&failure.trace)),
         indented(&causes),
+        indented(&repairs),
         indented(
             &document.hidden_state.iter().flat_map(clean::hidden).collect::<Vec<_>>().join("\n"),
         ),

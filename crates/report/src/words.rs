@@ -10,6 +10,8 @@ pub(crate) mod failures;
 mod freed;
 pub(crate) mod names;
 pub(crate) mod relevant;
+pub(crate) mod repair;
 pub(crate) mod rows;
+pub(crate) mod stacks;
 pub(crate) mod stale;
 mod waiting;

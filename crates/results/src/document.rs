@@ -6,6 +6,7 @@
 
 mod explanation;
 mod failure;
+mod repair;
 mod trace;
 
 pub use raddle_core::NoteKind;
@@ -15,9 +16,10 @@ pub use failure::{
     Access, Cause, Failure, Failures, Finding, Freed, Holder, Hop, LeakKind, LockOrder, Looked,
     Notification, Repeated, Wait, WaitLoop, Warning, WarningKind,
 };
+pub use repair::{Change, Region, Repair, StrongerOrder};
 pub use trace::{
-    Event, EventId, Link, MissedSync, Note, Object, Operation, Pending, StaleRead, Thread, Trace,
-    Weak,
+    Event, EventId, Link, MissedSync, Note, Object, Operation, Pending, Stack, StaleRead, Thread,
+    Trace, Weak,
 };
 
 use std::fmt;

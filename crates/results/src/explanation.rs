@@ -3,6 +3,8 @@
 
 use raddle_core::{Op, Site, ThreadId};
 
+use crate::{Repair, Unknown};
+
 /// What raddle found out about a failing run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -11,6 +13,12 @@ pub struct Explanation {
     pub shrunk: Shrunk,
     /// The orderings that cause the failure, if they were found.
     pub causes: Option<Causes>,
+    /// Why there are no causes.
+    pub no_causes: Option<Unknown>,
+    /// Changes of the program with which nothing fails.
+    pub repairs: Vec<Repair>,
+    /// Why there are no repairs.
+    pub no_repairs: Option<Unknown>,
     /// The number of runs made to find this out. They are not among [`Report::executions`](crate::Report::executions).
     pub executions: u64,
     /// What ended the work early, if anything.
@@ -20,7 +28,15 @@ pub struct Explanation {
 impl Explanation {
     /// Makes an explanation of a run that was shrunk.
     pub fn new(shrunk: Shrunk, executions: u64, cut_off: Option<CutOff>) -> Explanation {
-        Explanation { shrunk, causes: None, executions, cut_off }
+        Explanation {
+            shrunk,
+            causes: None,
+            no_causes: None,
+            repairs: Vec::new(),
+            no_repairs: None,
+            executions,
+            cut_off,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use raddle_core::{End, ObjectId, Panic, PlainAccess, Site, ThreadId, Trace};
 
-use crate::{Explanation, Leak};
+use crate::{Explanation, Leak, Unknown};
 
 /// A failing execution.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub struct Failure {
     pub beyond_bound: bool,
     /// What raddle found out about the run, if it was asked to.
     pub explanation: Option<Box<Explanation>>,
+    /// Why there is no explanation although there should be one.
+    pub unexplained: Option<Unknown>,
 }
 
 /// A bug in the program under test.

@@ -10,6 +10,7 @@ pub mod document;
 mod explanation;
 mod failure;
 mod json;
+mod repair;
 mod report;
 pub mod token;
 mod warning;
@@ -20,6 +21,7 @@ pub use explanation::{
 };
 pub use failure::{Cause, Failure, Failures, Finding, Freed, Looked, Wait, WaitLoop};
 pub use json::{Json, ReadError};
+pub use repair::{Change, Region, Repair, StrongerOrder, Unknown};
 pub use report::{
     BlindSpots, Bounds, HiddenState, Incomplete, MAX_LEAKED, MAX_LEAKED_BY_PROCESS, Phase,
     PhaseEnd, Progress, Report, Search, Verdict,

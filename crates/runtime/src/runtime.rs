@@ -149,6 +149,10 @@ impl<B: Backend> Substrate for Runtime<B> {
         true
     }
 
+    fn strengthens(&self) -> bool {
+        true
+    }
+
     fn leaked(&self) -> u64 {
         self.pool.as_ref().map_or(0, |pool| pool.leaked())
     }

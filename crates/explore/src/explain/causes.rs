@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use raddle_core::{
     Choices, Effect, ObjectId, ObjectInfo, Op, Rng, Schedule, Site, ThreadId, Trace, mix,
 };
-use raddle_results::{CauseEvent, Causes, Certificate, OrderedPair, Sufficiency};
+use raddle_results::{CauseEvent, Causes, Certificate, OrderedPair, Sufficiency, Unknown};
 
 use super::blocks::{answers_of, blocks_of};
 use super::guide::{Constraint, Draws, Guide, Numbers};
@@ -31,11 +31,24 @@ const MAX_NEIGHBOURS: usize = 128;
 /// The most tokens of counterexamples that are kept.
 const MAX_TOKENS: usize = 20;
 
-/// Returns the causes of a failing run, or `None` if they are not found within the budget. Each set is tried on `draws`
-/// runs before it is proved.
-pub(crate) fn causes(trials: &mut dyn Trials, failing: &Trace, draws: u64) -> Option<Causes> {
+/// The causes of a failing run.
+pub(crate) struct Found {
+    pub(crate) causes: Causes,
+    /// The orderings.
+    pub(super) set: Vec<Constraint>,
+    pub(super) failing: Labelled,
+    pub(super) sites: Sites,
+    counterexamples: Vec<Counterexample>,
+}
+
+/// Returns the causes of a failing run. Each set is tried on `draws` runs before it is proved.
+pub(crate) fn causes(
+    trials: &mut dyn Trials,
+    failing: &Trace,
+    draws: u64,
+) -> Result<Found, Unknown> {
     if failing.events.len() > MAX_STEPS {
-        return None;
+        return Err(Unknown::Steps);
     }
     let mut sites = Sites::default();
     let failing = Labelled::new(failing.clone(), &mut sites);
@@ -43,7 +56,25 @@ pub(crate) fn causes(trials: &mut dyn Trials, failing: &Trace, draws: u64) -> Op
     let (clauses, counterexamples) = (Clauses::new(), Vec::new());
     let mut seeker = Seeker { trials, failing, numbers, sites, clauses, counterexamples, draws };
     seeker.look_around();
-    seeker.seek()
+    let (set, sufficient) = seeker.seek()?;
+    let Seeker { failing, sites, counterexamples, .. } = seeker;
+    let certificate = Certificate {
+        sufficient,
+        refuted: counterexamples.len() as u64,
+        counterexamples: counterexamples
+            .iter()
+            .take(MAX_TOKENS)
+            .map(|one| one.token.clone())
+            .collect(),
+    };
+    let causes = Causes { orderings: Vec::new(), certificate };
+    let mut found = Found { causes, set, failing, sites, counterexamples };
+    let mut orderings: Vec<OrderedPair> =
+        found.set.iter().map(|pair| found.ordered(pair)).collect();
+    let place = |event: &CauseEvent| event.position.unwrap_or(usize::MAX);
+    orderings.sort_by_key(|pair| (place(&pair.before), place(&pair.after)));
+    found.causes.orderings = orderings;
+    Ok(found)
 }
 
 /// A run that does not fail in the same way.
@@ -95,78 +126,73 @@ impl Seeker<'_> {
         true
     }
 
-    fn seek(&mut self) -> Option<Causes> {
+    /// Returns a least set that is enough, and why it is.
+    fn seek(&mut self) -> Result<(Vec<Constraint>, Sufficiency), Unknown> {
         for round in 0..(MAX_CLAUSES - MAX_NEIGHBOURS) as u64 {
-            let set = self.clauses.least_hitting_set(|pair| rank(&self.failing, pair))?;
-            let sufficient = match self.refute(&set, round) {
+            let set = self.clauses.least_hitting_set(|pair| rank(&self.failing, pair));
+            let set = set.ok_or(Unknown::NoOrder)?;
+            let sufficient = match self.refute(&set, round)? {
                 Refuted::Yes => {
                     let run = Labelled::new(self.trials.trace().clone(), &mut self.sites);
                     if !self.learn(run) {
-                        return None;
+                        return Err(Unknown::NoOrder);
                     }
                     continue;
                 }
                 Refuted::No { executions } => Sufficiency::Proved { executions },
                 Refuted::Sampled { executions } => Sufficiency::Sampled { executions },
-                Refuted::Unknown => return None,
             };
-            return Some(self.result(&set, sufficient));
+            return Ok((set, sufficient));
         }
-        None
+        Err(Unknown::NoOrder)
     }
 
     /// Looks for a run that respects `set` and does not fail in the same way. It is the last run then.
-    fn refute(&mut self, set: &[Constraint], round: u64) -> Refuted {
+    fn refute(&mut self, set: &[Constraint], round: u64) -> Result<Refuted, Unknown> {
         let mut guide = Guide::new(set, &self.numbers, &mut self.sites);
         let mut failing = 0;
         for draw in 0..self.draws {
             let rng = Rng::new(mix(round, draw));
             let mut chooser = Draws::new(&mut guide, rng, draw % 2 == 1);
             let choices = Choices::Chooser(&mut chooser);
-            let Some(outcome) = self.trials.run(&Schedule::new(), choices) else {
-                return Refuted::Unknown;
-            };
-            match outcome {
-                Outcome::Other | Outcome::Passes => return Refuted::Yes,
-                Outcome::GivenUp if chooser.is_held() => return Refuted::Yes,
+            let outcome = self.trials.run(&Schedule::new(), choices);
+            match outcome.ok_or_else(|| self.trials.limit())? {
+                Outcome::Other | Outcome::Passes => return Ok(Refuted::Yes),
+                Outcome::GivenUp if chooser.is_held() => return Ok(Refuted::Yes),
                 Outcome::Same => failing += 1,
                 // No whole executions.
                 Outcome::GivenUp | Outcome::Stopped | Outcome::Incomplete => {}
             }
         }
-        match sweep(self.trials, &mut guide) {
-            Swept::AllFail(executions) => Refuted::No { executions },
+        Ok(match sweep(self.trials, &mut guide, Outcome::Same) {
+            Swept::All(executions) => Refuted::No { executions },
             Swept::Counterexample => Refuted::Yes,
             Swept::Unfinished if failing > 0 => Refuted::Sampled { executions: failing },
-            Swept::Unfinished => Refuted::Unknown,
-        }
+            Swept::Unfinished => return Err(self.trials.limit()),
+        })
+    }
+}
+
+impl Found {
+    /// Returns the runs that are known, the failing one first.
+    pub(super) fn others(&self) -> impl Iterator<Item = &Labelled> {
+        std::iter::once(&self.failing).chain(self.counterexamples.iter().map(|known| &known.run))
     }
 
-    fn result(&self, set: &[Constraint], sufficient: Sufficiency) -> Causes {
-        let mut orderings: Vec<OrderedPair> = set.iter().map(|pair| self.ordered(pair)).collect();
-        let place = |event: &CauseEvent| event.position.unwrap_or(usize::MAX);
-        orderings.sort_by_key(|pair| (place(&pair.before), place(&pair.after)));
-        let tokens = self.counterexamples.iter().take(MAX_TOKENS).map(|known| known.token.clone());
-        let certificate = Certificate {
-            sufficient,
-            refuted: self.counterexamples.len() as u64,
-            counterexamples: tokens.collect(),
-        };
-        Causes { orderings, certificate }
-    }
-
-    fn ordered(&self, pair: &Constraint) -> OrderedPair {
-        let before = self.event(&pair.before, None);
+    /// Describes an ordering in terms of the failing run.
+    pub(super) fn ordered(&self, pair: &Constraint) -> OrderedPair {
+        let before = self.event(&pair.before);
+        let mut after = self.event(&pair.after);
         // Both are about one object.
-        let object = before.op.object();
-        OrderedPair { after: self.event(&pair.after, Some(object)), before }
+        after.op = after.op.on(before.op.object());
+        OrderedPair { before, after }
     }
 
     /// Describes an event in terms of the failing run.
-    fn event(&self, label: &Label, object: Option<ObjectId>) -> CauseEvent {
+    pub(super) fn event(&self, label: &Label) -> CauseEvent {
         let of = |thread: ThreadId, op: Op, site: Site, position: Option<usize>| CauseEvent {
             thread,
-            op: object.map_or(op, |object| op.on(object)),
+            op,
             site,
             nth: label.nth,
             position,
@@ -180,10 +206,11 @@ impl Seeker<'_> {
         }
         let known = self.counterexamples.iter().find_map(|known| {
             let position = *known.run.positions.get(label)?;
-            Some(&known.run.trace.events[position])
+            Some((&known.run, &known.run.trace.events[position]))
         });
-        let event = known.expect("raddle invariant broken: an ordering of an unknown event");
-        of(event.id.thread, event.op, event.site, None)
+        let (run, event) = known.expect("raddle invariant broken: an ordering of an unknown event");
+        let object = counterparts(&self.failing, run).get(&event.op.object()).copied();
+        of(event.id.thread, event.op.on(object.unwrap_or(ObjectId::NONE)), event.site, None)
     }
 }
 
@@ -192,14 +219,9 @@ enum Refuted {
     /// The last run respects it and does not fail in the same way.
     Yes,
     /// All runs that respect it, this many, fail in the same way.
-    No {
-        executions: u64,
-    },
+    No { executions: u64 },
     /// All drawn runs that respect it, this many, fail in the same way.
-    Sampled {
-        executions: u64,
-    },
-    Unknown,
+    Sampled { executions: u64 },
 }
 
 /// Returns the numbers that a run chose.
@@ -258,7 +280,7 @@ fn by_object(run: &Labelled) -> HashMap<ObjectId, Vec<usize>> {
 }
 
 /// Returns the object of `failing` for each one of `other`: both have an event of one label, or look alike.
-fn counterparts(failing: &Labelled, other: &Labelled) -> HashMap<ObjectId, ObjectId> {
+pub(super) fn counterparts(failing: &Labelled, other: &Labelled) -> HashMap<ObjectId, ObjectId> {
     let mut found = HashMap::new();
     for (event, label) in other.trace.events.iter().zip(&other.labels) {
         if let Some(&position) = failing.positions.get(label) {

@@ -1,6 +1,6 @@
 //! Runs that respect constraints: an event is held back until others have happened.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use raddle_core::{Chooser, Event, Pending, Pick, Point, Rng, Threads};
 
@@ -17,6 +17,72 @@ pub(super) struct Constraint {
 /// The numbers that a run chose.
 pub(super) type Numbers = HashMap<Label, u32>;
 
+/// What is done at a place of the program, whoever does it.
+pub(super) type Place = (u32, u8);
+
+/// A part of the program, from one thing that a thread does to another.
+#[derive(Clone)]
+pub(super) struct Region {
+    pub(super) first: Place,
+    pub(super) last: Place,
+    /// What threads do in it. A thread leaves the region when it is about to do something else.
+    pub(super) within: HashSet<Place>,
+}
+
+/// Regions of which only one thread is in one at a time: a lock that is not there.
+#[derive(Clone, Default)]
+pub(super) struct Regions {
+    regions: Vec<Region>,
+    /// By thread: the region in which it is.
+    inside: Vec<Option<usize>>,
+}
+
+impl Regions {
+    pub(super) fn new(regions: Vec<Region>) -> Regions {
+        Regions { regions, inside: Vec::new() }
+    }
+
+    fn are_none(&self) -> bool {
+        self.regions.is_empty()
+    }
+
+    fn is_inside(&self, thread: usize) -> bool {
+        self.inside.get(thread).copied().flatten().is_some()
+    }
+
+    /// Returns whether a thread has to wait before it does this.
+    fn holds(&self, deed: Deed) -> bool {
+        let own = deed.thread.index();
+        !self.is_inside(own)
+            && self.regions.iter().any(|region| region.first == deed.place())
+            && (0..self.inside.len()).any(|thread| thread != own && self.is_inside(thread))
+    }
+
+    /// Lets a thread leave its region if it is about to do something that is not in it.
+    fn look_ahead(&mut self, deed: Deed) {
+        let thread = deed.thread.index();
+        let region = self.inside.get(thread).copied().flatten();
+        if region.is_some_and(|region| !self.regions[region].within.contains(&deed.place())) {
+            self.inside[thread] = None;
+        }
+    }
+
+    fn observe(&mut self, deed: Deed) {
+        self.look_ahead(deed);
+        let thread = deed.thread.index();
+        if self.inside.len() <= thread {
+            self.inside.resize(thread + 1, None);
+        }
+        let inside = &mut self.inside[thread];
+        if inside.is_none() {
+            *inside = self.regions.iter().position(|region| region.first == deed.place());
+        }
+        if inside.is_some_and(|region| self.regions[region].last == deed.place()) {
+            *inside = None;
+        }
+    }
+}
+
 /// The constraints of a run, and how far the run has come.
 pub(super) struct Guide<'a> {
     constraints: &'a [Constraint],
@@ -26,6 +92,7 @@ pub(super) struct Guide<'a> {
     counts: HashMap<Deed, u32>,
     /// The number of events in `counts`.
     counted: usize,
+    regions: Regions,
 }
 
 impl<'a> Guide<'a> {
@@ -37,11 +104,17 @@ impl<'a> Guide<'a> {
         let of_constraints = constraints.iter().flat_map(|c| [c.before.deed, c.after.deed]);
         let deeds = of_constraints.chain(numbers.keys().map(|label| label.deed));
         let counts = deeds.map(|deed| (deed, 0)).collect();
-        Guide { constraints, numbers, sites, counts, counted: 0 }
+        Guide { constraints, numbers, sites, counts, counted: 0, regions: Regions::default() }
+    }
+
+    /// Lets only one thread at a time into these regions.
+    pub(super) fn exclude(&mut self, regions: Regions) {
+        self.regions = regions;
     }
 
     /// Begins a run.
     pub(super) fn begin(&mut self) {
+        self.regions.inside.clear();
         self.counted = 0;
         self.counts.values_mut().for_each(|count| *count = 0);
     }
@@ -49,6 +122,13 @@ impl<'a> Guide<'a> {
     /// Returns the options whose threads are not held back.
     pub(super) fn allowed(&mut self, threads: &Threads<'_>, past: &[Event]) -> Vec<usize> {
         self.count(past);
+        for thread in 0..self.regions.inside.len() {
+            if self.regions.is_inside(thread) {
+                let pending = &threads.pending[thread];
+                let deed = self.sites.deed(pending.thread, pending.op, pending.site);
+                self.regions.look_ahead(deed);
+            }
+        }
         let is_allowed =
             |option: &usize| !self.holds(&threads.pending[threads.enabled[*option].index()]);
         (0..threads.enabled.len()).filter(is_allowed).collect()
@@ -63,9 +143,10 @@ impl<'a> Guide<'a> {
     }
 
     fn count(&mut self, past: &[Event]) {
-        if !self.counts.is_empty() {
+        if !self.counts.is_empty() || !self.regions.are_none() {
             for event in &past[self.counted..] {
                 let deed = self.sites.deed_of(event);
+                self.regions.observe(deed);
                 if let Some(count) = self.counts.get_mut(&deed) {
                     *count += 1;
                 }
@@ -75,10 +156,13 @@ impl<'a> Guide<'a> {
     }
 
     fn holds(&mut self, pending: &Pending) -> bool {
-        if self.constraints.is_empty() {
+        if self.constraints.is_empty() && self.regions.are_none() {
             return false;
         }
         let deed = self.sites.deed(pending.thread, pending.op, pending.site);
+        if self.regions.holds(deed) {
+            return true;
+        }
         let has_happened = |label: &Label| self.counts[&label.deed] > label.nth;
         let is_next = |label: &Label| label.deed == deed && self.counts[&deed] == label.nth;
         self.constraints.iter().any(|c| is_next(&c.after) && !has_happened(&c.before))

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::guide::Place;
 use raddle_core::{Event, ObjectId, Op, Pending, Site, ThreadId, Trace};
 
 /// What a thread does at a place of the program.
@@ -15,6 +16,13 @@ pub(super) struct Deed {
     site: u32,
     /// The kind of the operation.
     kind: u8,
+}
+
+impl Deed {
+    /// Returns what is done and where, whoever does it.
+    pub(super) fn place(self) -> Place {
+        (self.site, self.kind)
+    }
 }
 
 /// The name of an event: the thread does this for the `nth` time, counted from zero.

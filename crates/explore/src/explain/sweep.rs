@@ -24,16 +24,16 @@ const MAX_VALUES: usize = 64;
 
 /// What a sweep came to.
 pub(super) enum Swept {
-    /// All runs fail in the same way. This many were made to their end.
-    AllFail(u64),
-    /// The last run does not fail in the same way, or could not continue.
+    /// All runs come to what was expected. This many were made to their end.
+    All(u64),
+    /// The last run comes to something else, or could not continue.
     Counterexample,
     /// Not all runs could be made.
     Unfinished,
 }
 
-/// Searches all runs that respect the constraints of `guide`, until one does not fail in the same way.
-pub(super) fn sweep(trials: &mut dyn Trials, guide: &mut Guide<'_>) -> Swept {
+/// Searches all runs that respect the constraints of `guide`, until one does not come to what is expected of all.
+pub(super) fn sweep(trials: &mut dyn Trials, guide: &mut Guide<'_>, expected: Outcome) -> Swept {
     let mut search = Sweep {
         guide,
         branches: Branches::default(),
@@ -44,7 +44,7 @@ pub(super) fn sweep(trials: &mut dyn Trials, guide: &mut Guide<'_>) -> Swept {
         is_held: false,
         is_wide: false,
     };
-    let (mut failing, mut prefix) = (0, Vec::new());
+    let (mut executions, mut prefix) = (0, Vec::new());
     while search.branches.advance() {
         prefix.clear();
         prefix.extend(search.branches.taken());
@@ -56,9 +56,13 @@ pub(super) fn sweep(trials: &mut dyn Trials, guide: &mut Guide<'_>) -> Swept {
         }
         match outcome {
             None => return Swept::Unfinished,
-            Some(Outcome::Same) => failing += 1,
-            Some(Outcome::Other | Outcome::Passes) => return Swept::Counterexample,
             Some(Outcome::GivenUp) if search.is_held => return Swept::Counterexample,
+            Some(outcome @ (Outcome::Same | Outcome::Other | Outcome::Passes)) => {
+                if outcome != expected {
+                    return Swept::Counterexample;
+                }
+                executions += 1;
+            }
             Some(Outcome::GivenUp | Outcome::Stopped) => {}
             Some(Outcome::Incomplete) => return Swept::Unfinished,
         }
@@ -68,10 +72,10 @@ pub(super) fn sweep(trials: &mut dyn Trials, guide: &mut Guide<'_>) -> Swept {
             (search.observes_ends, search.is_eager) = (observes_ends, is_eager);
             search.visited.clear();
             search.branches.restart();
-            failing = 0;
+            executions = 0;
         }
     }
-    Swept::AllFail(failing)
+    Swept::All(executions)
 }
 
 /// Returns whether a thread panicked after an operation that may have been taken at once. The panic can be observed: it

@@ -8,20 +8,23 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use raddle_analysis::{Equivalents, cause};
-use raddle_core::{Choices, Ending, MemoryModel, Rng, Schedule, Special, Trace};
+use raddle_core::{Choices, Ending, MemoryModel, Rng, Schedule, Special, Strengthened, Trace};
 use raddle_engine::ThreadIds;
 use raddle_results::{
-    Bounds, Causes, CutOff, Explanation, Failure, Finding, HiddenState, MAX_LEAKED_BY_PROCESS,
-    RunSize, Shrunk, Token, Verdict,
+    Bounds, CutOff, Explanation, Failure, Finding, HiddenState, MAX_LEAKED_BY_PROCESS, Repair,
+    RunSize, Shrunk, Token, Unknown, Verdict,
 };
 
-use super::Check;
 use super::deadline::Deadline;
 use super::freed::Cleared;
+use super::stacks::recorded;
 use super::tally::Tally;
 use super::words::describe;
+use super::{Check, Settings};
 use crate::executor::AnyEngine;
-use crate::explain::{Explain, Fewest, Outcome, Shrinker, SmallRun, Trials, causes, fewest};
+use crate::explain::{
+    Explain, Fewest, Found, Outcome, Shrinker, SmallRun, Trials, causes, changes, fewest, orders,
+};
 use crate::replay::thread_ids_of;
 use crate::{InOrder, Replay, engine_cache};
 
@@ -72,41 +75,40 @@ impl Check<'_> {
         if !failure.reproduced {
             return;
         }
-        let is_interrupted = self.budget.limit() == Some(Duration::ZERO);
-        let allowance =
-            Allowance::of(how).filter(|_| is_explainable(&failure.finding) && !is_interrupted);
-        let known = allowance.and_then(|allowance| self.known(allowance, failure, tally));
-        let is_reported = known.is_some_and(|(trace, explanation)| {
-            self.show(&trace, failure, Some(explanation), tally)
-        });
-        if !is_reported {
-            let found = failure.trace.clone();
-            self.show(&found, failure, None, tally);
-        }
+        let known = Allowance::of(how).map(|allowance| self.known(allowance, failure, tally));
+        let unknown = match known {
+            Some(Ok((trace, explanation))) => {
+                if self.show(&trace, failure, Some(explanation), tally) {
+                    return;
+                }
+                Some(Unknown::NotRepeatable)
+            }
+            Some(Err(unknown)) => Some(unknown),
+            None => None,
+        };
+        failure.unexplained = unknown;
+        let found = failure.trace.clone();
+        self.show(&found, failure, None, tally);
     }
 
-    /// Returns a run that fails in the same way, and what is known about it. Returns `None` if the run cannot be repeated.
+    /// Returns a run that fails in the same way, and what is known about it.
     fn known(
         &mut self,
         allowance: Allowance,
         failure: &Failure,
         tally: &mut Tally,
-    ) -> Option<(Trace, Explanation)> {
+    ) -> Result<(Trace, Explanation), Unknown> {
+        if !is_explainable(&failure.finding) {
+            return Err(Unknown::Kind);
+        }
+        if self.budget.limit() == Some(Duration::ZERO) {
+            return Err(Unknown::Time);
+        }
         let found = &failure.trace;
         let mut bench = Bench::new(self, allowance, found, cause(&failure.finding), tally);
-        let smallest = bench.smallest(found, tally);
-        let causes = smallest.as_ref().and_then(|(_, small, _)| {
-            let is_sought = are_causes_sought(&failure.finding, tally);
-            if is_sought { bench.causes(&small.trace, tally) } else { None }
-        });
-        let (executions, cut_off) = (bench.executions, bench.cut_off);
+        let explanation = bench.explanation(failure, tally);
         bench.finish();
-        let (from, small, minimal) = smallest?;
-        let found_token = failure.token.clone();
-        let shrunk = Shrunk { from, to: small.size, minimal, found_token };
-        let mut explanation = Explanation::new(shrunk, executions, cut_off);
-        explanation.causes = causes;
-        Some((small.trace, explanation))
+        explanation
     }
 
     /// Replays a run with everything that a report shows. If it fails like `failure`, it becomes the run of `failure`.
@@ -118,9 +120,9 @@ impl Check<'_> {
         explanation: Option<Explanation>,
         tally: &mut Tally,
     ) -> bool {
-        let special = Special { records: true, ..Special::default() };
+        let (special, plain) = recorded(run, &failure.finding);
         let replay = Replay::of(run, self.settings.memory, self.settings.max_steps);
-        let trace = replay.look_special(self.executor, special, Trace::clone);
+        let trace = replay.look_special(self.executor, special, plain, Trace::clone);
         let is_same = trace.ending == run.ending && run.first_difference(&trace).is_none();
         let finding = if is_same { self.finding(&trace, &mut tally.cleared) } else { None };
         let Some(finding) = finding.filter(|finding| cause(finding) == cause(&failure.finding))
@@ -155,21 +157,35 @@ fn is_explainable(finding: &Finding) -> bool {
     }
 }
 
-/// Returns whether orderings can cause a finding, and are looked for.
-fn are_causes_sought(finding: &Finding, tally: &Tally) -> bool {
-    tally.hidden_state.is_none()
-        && match finding {
-            Finding::Panic(_) | Finding::Deadlock(_) => true,
-            // Other orders of the same steps show them too, or orders do not matter.
-            Finding::Race { .. }
-            | Finding::UseAfterFree { .. }
-            | Finding::FreedTwice { .. }
-            | Finding::ReadTwice { .. }
-            | Finding::Leak(_)
-            | Finding::StepLimit { .. }
-            | Finding::WaitsForever { .. }
-            | Finding::Nondeterminism { .. } => false,
+/// Returns whether orderings of steps can cause a finding. Other orders of the same steps show the others too, or orders
+/// do not matter.
+fn is_caused_by_order(finding: &Finding) -> bool {
+    match finding {
+        Finding::Panic(_) | Finding::Deadlock(_) => true,
+        Finding::Race { .. }
+        | Finding::UseAfterFree { .. }
+        | Finding::FreedTwice { .. }
+        | Finding::ReadTwice { .. }
+        | Finding::Leak(_)
+        | Finding::StepLimit { .. }
+        | Finding::WaitsForever { .. }
+        | Finding::Nondeterminism { .. } => false,
+    }
+}
+
+/// Returns whether memory orderings may decide whether there is a finding.
+fn depends_on_orders(finding: &Finding, memory: MemoryModel) -> bool {
+    match finding {
+        Finding::Race { .. } | Finding::UseAfterFree { .. } => true,
+        Finding::Panic(_) | Finding::Deadlock(_) | Finding::FreedTwice { .. } => {
+            memory != MemoryModel::Sc
         }
+        Finding::ReadTwice { .. }
+        | Finding::Leak(_)
+        | Finding::StepLimit { .. }
+        | Finding::WaitsForever { .. }
+        | Finding::Nondeterminism { .. } => false,
+    }
 }
 
 /// Makes trial runs within an allowance.
@@ -190,6 +206,8 @@ struct Bench<'b, 'c> {
     /// The time since the beginning of the check at which the current phase ends.
     phase_time_end: Duration,
     cut_off: Option<CutOff>,
+    /// The memory orderings that are stronger in the runs to come.
+    orders: Vec<Strengthened>,
 }
 
 impl<'b, 'c> Bench<'b, 'c> {
@@ -213,10 +231,52 @@ impl<'b, 'c> Bench<'b, 'c> {
             phase_end: 0,
             phase_time_end: Duration::ZERO,
             cut_off: None,
+            orders: Vec::new(),
             check,
         };
         bench.begin_like(found);
         bench
+    }
+
+    /// Returns a small run that fails in the same way, and what is known about it.
+    fn explanation(
+        &mut self,
+        failure: &Failure,
+        tally: &mut Tally,
+    ) -> Result<(Trace, Explanation), Unknown> {
+        let (memory, finding) = (self.check.settings.memory, &failure.finding);
+        let smallest = self.smallest(&failure.trace, tally);
+        let (from, small, minimal) = smallest.ok_or_else(|| match self.cut_off {
+            Some(_) => self.limit(),
+            None => Unknown::NotRepeatable,
+        })?;
+        let cut_off = self.cut_off;
+        let found_token = failure.token.clone();
+        let shrunk = Shrunk { from, to: small.size, minimal, found_token };
+        let hidden_state = self.look_for_hidden_state(&small.trace, tally);
+        let mut found = match (hidden_state, memory) {
+            (true, _) => Err(Unknown::HiddenState),
+            (false, _) if !is_caused_by_order(finding) => Err(Unknown::Kind),
+            (false, MemoryModel::Rc11) => Err(Unknown::WeakMemory),
+            (false, MemoryModel::Sc) => self.causes(&small.trace),
+        };
+        self.begin_last_phase();
+        let repairs = match &mut found {
+            _ if hidden_state => Err(Unknown::HiddenState),
+            _ if depends_on_orders(finding, memory) => self.orders(&small.trace),
+            Ok(found) => changes(self, found),
+            Err(unknown) => Err(*unknown),
+        };
+        let mut explanation = Explanation::new(shrunk, self.executions, cut_off);
+        match found {
+            Ok(found) => explanation.causes = Some(found.causes),
+            Err(unknown) => explanation.no_causes = Some(unknown),
+        }
+        match repairs {
+            Ok(repairs) => explanation.repairs = repairs,
+            Err(unknown) => explanation.no_repairs = Some(unknown),
+        }
+        Ok((small.trace, explanation))
     }
 
     /// Returns the size of `found`, a smaller run if there is one, and whether no run with fewer preemptions fails in the
@@ -266,18 +326,34 @@ impl<'b, 'c> Bench<'b, 'c> {
         if let Verdict::Bounded(_) = claim { Fewest::None } else { Fewest::Unknown }
     }
 
-    /// Returns the orderings that cause a failure, if they are found.
-    fn causes(&mut self, failing: &Trace, tally: &mut Tally) -> Option<Causes> {
-        if self.check.settings.memory != MemoryModel::Sc {
-            return None;
-        }
+    /// Returns whether threads share state that raddle does not see.
+    fn look_for_hidden_state(&mut self, failing: &Trace, tally: &mut Tally) -> bool {
+        self.begin_like(failing);
+        self.begin_phase();
+        let is_known = tally.hidden_state.is_some();
+        is_known || self.check.settings.hidden_state && self.has_hidden_state(failing, tally)
+    }
+
+    /// Returns the orderings that cause a failure.
+    fn causes(&mut self, failing: &Trace) -> Result<Found, Unknown> {
         self.begin_like(failing);
         self.begin_last_phase();
-        if self.check.settings.hidden_state && self.has_hidden_state(failing, tally) {
-            return None;
-        }
+        // Repairs get a part, too.
+        self.phase_end -= self.allowance.executions / PARTS;
+        self.phase_time_end = self.end - (self.allowance.time / PARTS as u32).min(self.end);
         let draws = if failing.ending == Ending::Deadlock { FEW_DRAWS } else { DRAWS };
         causes(self, failing, draws)
+    }
+
+    /// Returns memory orderings with which nothing fails.
+    fn orders(&mut self, failing: &Trace) -> Result<Vec<Repair>, Unknown> {
+        if !self.check.executor.strengthens() {
+            return Err(Unknown::FrontEnd);
+        }
+        let Settings { memory, max_steps, .. } = *self.check.settings;
+        let repairs = orders(self, memory, max_steps, failing);
+        self.strengthen(&[]);
+        repairs
     }
 
     /// Makes a failing run again in equivalent orders. Returns whether one of them does not fail in the same way.
@@ -388,10 +464,23 @@ impl Trials for Bench<'_, '_> {
         Token::new(&self.check.settings.name, &trace.threads, trace.schedule()).to_string()
     }
 
+    fn limit(&self) -> Unknown {
+        match self.cut_off {
+            Some(CutOff::Time) => Unknown::Time,
+            Some(CutOff::Leaks) => Unknown::Leaks,
+            Some(CutOff::Executions) | None => Unknown::Executions,
+        }
+    }
+
+    fn strengthen(&mut self, orders: &[Strengthened]) {
+        self.orders = orders.to_vec();
+    }
+
     fn begin(&mut self, thread_ids: ThreadIds, max_steps: usize) {
         self.engine.renew(thread_ids, max_steps);
         let leads_panics = self.check.executor.leads_panics();
-        self.engine.set_special(Some(Special { leads_panics, ..Special::default() }));
+        let orders = self.orders.clone();
+        self.engine.set_special(Some(Special { leads_panics, orders, ..Special::default() }));
         self.engine.set_time_limit(self.deadline.for_engine());
     }
 }

@@ -1,6 +1,6 @@
 //! Replaying the execution of a token.
 
-use raddle_core::{Choice, Ending, Special, Trace};
+use raddle_core::{Choice, Ending, ObjectId, Special, Trace};
 use raddle_engine::ThreadIds;
 use raddle_results::{Failure, Report, Token, TokenError, Verdict, token};
 
@@ -30,7 +30,7 @@ impl Check<'_> {
             schedule: token.schedule,
         };
         let special = Special { records: true, ..Special::default() };
-        let trace = replay.look_special(self.executor, special, Trace::clone);
+        let trace = replay.look_special(self.executor, special, ObjectId::NONE, Trace::clone);
         if let Ending::Diverged(_) | Ending::Abandoned = trace.ending {
             return Err(ReplayError::Diverged { trace: Box::new(trace) });
         }
@@ -50,6 +50,7 @@ impl Check<'_> {
                 reproduced: true,
                 beyond_bound: false,
                 explanation: None,
+                unexplained: None,
             })),
         };
         if let (Verdict::Failed(failure), Explain::Quick | Explain::Full) = (&mut verdict, explain)

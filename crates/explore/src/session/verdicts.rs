@@ -171,6 +171,7 @@ impl Check<'_> {
             reproduced,
             beyond_bound: false,
             explanation: None,
+            unexplained: None,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
-use raddle::{Explain, Failure, Report};
+use raddle::{Change, Explain, Failure, Repair, Report, Sufficiency};
 use raddle_programs::run::{Request, config};
 use raddle_programs::{Form, find};
 
@@ -89,35 +89,51 @@ fn shrunk(name: &str, failure: &Failure) -> String {
 }
 
 fn caused(failure: &Failure) -> String {
-    let causes = failure.explanation.as_ref().and_then(|known| known.causes.as_ref());
-    causes.map_or("no causes".into(), |causes| {
+    let known = failure.explanation.as_ref().expect("the failure is explained");
+    known.causes.as_ref().map_or(format!("no causes: {:?}", known.no_causes), |causes| {
         let certificate = &causes.certificate;
         let (orderings, refuted) = (causes.orderings.len(), certificate.refuted);
         format!("{orderings} orderings, {:?}, {refuted} counterexamples", certificate.sufficient)
     })
 }
 
+fn repaired(failure: &Failure) -> String {
+    let known = failure.explanation.as_ref().expect("the failure is explained");
+    let kind = |repair: &Repair| match repair.change {
+        Change::Turned(_) => "turned",
+        Change::Excluded(_) => "one lock",
+        Change::Orders(_) => "orderings",
+    };
+    let kinds: Vec<&str> = known.repairs.iter().map(kind).collect();
+    format!("repairs: {}, {:?}", kinds.join(", "), known.no_repairs)
+}
+
 /// Prints all programs.
 #[test]
 #[ignore = "takes minutes, and prints a table"]
 fn every_program() {
-    let mut minimal = 0;
-    for program in PROGRAMS {
+    let (mut minimal, mut proved) = (0, 0);
+    let wanted = std::env::var("ONLY").unwrap_or_default();
+    for program in PROGRAMS.into_iter().filter(|program| program.0.contains(&wanted)) {
         match explained(program, Explain::Full) {
             None => println!("{:<18}not found", program.0),
             Some(report) => {
                 let failure = report.failure().expect("it fails");
+                let causes = failure.explanation.as_ref().and_then(|known| known.causes.as_ref());
+                proved += u32::from(causes.is_some_and(|causes| {
+                    matches!(causes.certificate.sufficient, Sufficiency::Proved { .. })
+                }));
                 minimal +=
                     u32::from(failure.explanation.as_ref().is_some_and(|e| e.shrunk.minimal));
                 println!("{}", shrunk(program.0, failure));
-                println!("    {}", caused(failure));
+                println!("    {}\n    {}", caused(failure), repaired(failure));
                 if std::env::var_os("WHOLE").is_some() {
                     println!("{}", raddle::text(&report));
                 }
             }
         }
     }
-    println!("{minimal} with the fewest preemptions");
+    println!("{minimal} with the fewest preemptions, {proved} with proved causes");
 }
 
 #[test]

@@ -1,3 +1,4 @@
 //! Integration tests of the programs with known bugs, in one binary.
 
 mod explained;
+mod repaired;

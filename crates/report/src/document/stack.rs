@@ -1,5 +1,10 @@
 //! The part of a stack that belongs to the program under test.
 
+use raddle_analysis::Words;
+use raddle_core::locks::{Change, change};
+use raddle_core::{Event, EventId, Moment, ObjectId, Trace};
+use raddle_results::document::{Place, Stack};
+
 /// Functions with these beginnings are not the program's.
 const FOREIGN: [&str; 12] = [
     "std::",
@@ -15,6 +20,57 @@ const FOREIGN: [&str; 12] = [
     "__",
     "_",
 ];
+
+/// Returns the stacks that were recorded at what the parties of a failure did, but not where locks are released.
+pub(super) fn stacks(run: &Trace, words: &Words<'_>) -> Vec<Stack> {
+    let stack = |recorded: &raddle_core::Stack| {
+        let raddle_core::Stack { thread, after, moment, object, .. } = *recorded;
+        let (text, waits) = match moment {
+            Moment::Announcement(index) => {
+                let id = EventId { thread, index };
+                match run.events.iter().position(|event| event.id == id) {
+                    Some(at) if change(&run.events[at]) == Some(Change::Released) => return None,
+                    Some(at) => (words.performed(at), false),
+                    None => {
+                        let pending = run.pending.iter().find(|one| one.thread == thread)?;
+                        (words.announced(pending.op), true)
+                    }
+                }
+            }
+            Moment::Access if object != ObjectId::NONE => {
+                (format!("access to {}", words.names.name(object)), false)
+            }
+            Moment::Access | Moment::End => return None,
+        };
+        let frames: Vec<String> =
+            program_frames(&recorded.text).lines().map(str::to_owned).collect();
+        Some(Stack { thread: thread.0, after: after as u64, text, waits, frames })
+    };
+    run.stacks().iter().filter_map(stack).filter(|stack| !stack.frames.is_empty()).collect()
+}
+
+/// Returns where the program releases a lock, if that is known better than by the place where the guard was made.
+pub(super) fn released_at(run: &Trace, event: &Event) -> Option<Place> {
+    if change(event) != Some(Change::Released) {
+        return None;
+    }
+    let moment = Moment::Announcement(event.id.index);
+    let recorded = run
+        .stacks()
+        .iter()
+        .find(|stack| stack.thread == event.id.thread && stack.moment == moment)?;
+    let frame = frames(&recorded.text).into_iter().find(is_of_program)?;
+    let mut parts = frame.line?.rsplitn(3, ':');
+    let (column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
+    // Cargo compiles in the workspace and tests in the package, so that one file may have two paths.
+    let known = event.site.location().map(|known| known.file());
+    let file = known.filter(|known| known.ends_with(file) || file.ends_with(known)).unwrap_or(file);
+    Some(Place::Line {
+        file: file.to_owned(),
+        line: line.parse().ok()?,
+        column: column.parse().ok()?,
+    })
+}
 
 /// A frame: its function, and its line if that is known.
 struct Frame<'a> {

@@ -7,6 +7,7 @@ use raddle_results::document::{
 };
 
 use super::fields::{effect, operation};
+use super::stack::{released_at, stacks};
 use crate::fold::Fold;
 
 pub(super) fn trace(run: &raddle_core::Trace, words: &Words<'_>, shown: Fold) -> Trace {
@@ -26,6 +27,7 @@ pub(super) fn trace(run: &raddle_core::Trace, words: &Words<'_>, shown: Fold) ->
         events,
         pending: run.pending.iter().map(|waiting| pending(waiting, words)).collect(),
         notes: run.notes().iter().map(note).collect(),
+        stacks: stacks(run, words),
         stale_reads: stale.explained.iter().map(stale_read).collect(),
         more_stale_reads: stale.more as u64,
     }
@@ -159,7 +161,7 @@ fn event(run: &raddle_core::Trace, at: usize, words: &Words<'_>, links: &Links) 
         link: links.link(at).map(link),
         missed: links.missed(at).map(step),
         after: links.after(at).map(step),
-        site: event.site.into(),
+        site: released_at(run, event).unwrap_or_else(|| event.site.into()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What raddle found out about a failing execution, in words.
 
 use raddle_results::document::{CauseEvent, Causes, Explanation, OrderedPair, Place, Trace};
-use raddle_results::{CutOff, RunSize, Shrunk, Sufficiency};
+use raddle_results::{CutOff, RunSize, Shrunk, Sufficiency, Unknown};
 
 use super::names::thread_name;
 use crate::number::{count, thousands};
@@ -38,7 +38,8 @@ pub(crate) fn shrunk(explanation: &Explanation) -> String {
 /// Returns what causes the failure, in lines. Empty if that is not known.
 pub(crate) fn causes(explanation: &Explanation, trace: &Trace) -> String {
     let Some(Causes { orderings, certificate }) = &explanation.causes else {
-        return String::new();
+        let absent = explanation.no_causes.and_then(absent);
+        return absent.map(|why| format!("why: {why}\n")).unwrap_or_default();
     };
     let refuted = if orderings.len() < 2 { "" } else { "; no smaller set is enough" };
     let mut text = match orderings.len() {
@@ -94,6 +95,50 @@ fn step(event: &CauseEvent, trace: &Trace) -> String {
         None => " (not yet)".into(),
     };
     format!("{thread}: {text}{place}{nth}{step}")
+}
+
+/// Returns why there are no causes, if a reader wants to know.
+fn absent(unknown: Unknown) -> Option<&'static str> {
+    match unknown {
+        Unknown::HiddenState => {
+            Some("not known, because threads share state that raddle does not see")
+        }
+        Unknown::Steps => Some("not looked for, because the execution has too many steps"),
+        Unknown::Executions => Some("not found within the executions allowed (`explain`)"),
+        Unknown::Time => Some("not found in the time allowed (`explain`)"),
+        Unknown::Leaks => {
+            Some("not found before failing executions had left too many threads behind")
+        }
+        Unknown::NoOrder => Some("not found: no few orders of steps decide whether it fails"),
+        Unknown::Kind
+        | Unknown::NotRepeatable
+        | Unknown::WeakMemory
+        | Unknown::SeqCstToo
+        | Unknown::NoChange
+        | Unknown::FrontEnd => None,
+    }
+}
+
+/// Returns why an execution was not shrunk. Empty if there is nothing to say.
+pub(crate) fn unexplained(unknown: Unknown) -> &'static str {
+    match unknown {
+        Unknown::Kind => "",
+        Unknown::Leaks => {
+            "not shrunk: earlier failures of this process have left too many threads behind"
+        }
+        Unknown::Time => "not shrunk: there was no time left",
+        Unknown::Executions => "not shrunk: the executions allowed were not enough",
+        Unknown::NotRepeatable => {
+            "not shrunk: its threads, led step by step, do not fail in this way again"
+        }
+        Unknown::HiddenState
+        | Unknown::Steps
+        | Unknown::WeakMemory
+        | Unknown::NoOrder
+        | Unknown::SeqCstToo
+        | Unknown::NoChange
+        | Unknown::FrontEnd => "not shrunk",
+    }
 }
 
 /// Returns what follows if all of some drawn executions fail: a bound of the share of failing ones.

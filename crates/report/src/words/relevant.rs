@@ -1,8 +1,8 @@
 //! The steps of a failing execution that matter, which a text shows.
 //!
 //! A short execution is shown whole. Of a long one, these are shown, in this order, as long as there is room: the steps of
-//! causes and of what explains the failure, the first and last step of every block, the steps on the objects of the
-//! causes, and the last steps.
+//! causes and of what explains the failure, the last steps, those on the objects of the causes, or of the failing steps, and
+//! the first and last step of every block.
 
 use std::collections::BTreeSet;
 
@@ -14,6 +14,8 @@ const MAX_WHOLE: u64 = 60;
 const MAX_ROWS: usize = 38;
 /// The number of last steps that are always shown.
 const LAST: usize = 4;
+/// The number of last steps of a failing thread whose objects count.
+const LAST_OBJECTS: usize = 2;
 
 /// Returns the steps of an execution that are shown.
 pub(crate) fn relevant(failure: &Failure) -> BTreeSet<u64> {
@@ -28,11 +30,13 @@ pub(crate) fn relevant(failure: &Failure) -> BTreeSet<u64> {
     shown.add(of_finding(finding, trace));
     shown.add(stale(trace));
     shown.add(events.iter().rev().take(LAST).map(|event| event.step));
-    shown.add(of_blocks(events));
-    let objects: Vec<u32> = causes.iter().flat_map(|causes| objects(causes)).collect();
+    let objects: Vec<u32> = match causes {
+        Some(causes) => objects(causes).collect(),
+        None => objects_of_finding(finding, trace),
+    };
     let is_related = |event: &&Event| event.object.is_some_and(|object| objects.contains(&object));
     shown.add(events.iter().rev().filter(is_related).map(|event| event.step));
-    shown.add(events.iter().rev().map(|event| event.step));
+    shown.add(of_blocks(events));
     shown.steps
 }
 
@@ -71,6 +75,26 @@ fn of_causes(causes: Option<&Causes>) -> Vec<u64> {
 fn objects(causes: &Causes) -> impl Iterator<Item = u32> + '_ {
     let pairs = causes.orderings.iter();
     pairs.flat_map(|pair| [pair.before.object, pair.after.object]).flatten()
+}
+
+/// Returns the objects that a failure is about, if its causes are not known: those of the last steps of the threads that it
+/// names.
+fn objects_of_finding(finding: &Finding, trace: &Trace) -> Vec<u32> {
+    let last_of = |thread: u32| {
+        let own = trace.events.iter().rev().filter(move |event| event.thread == thread);
+        own.filter_map(|event| event.object).take(LAST_OBJECTS)
+    };
+    match finding {
+        Finding::Panic { thread, .. } | Finding::Leak { thread, .. } => last_of(*thread).collect(),
+        Finding::Deadlock { waits, .. } | Finding::WaitsForever { waits, .. } => {
+            waits.iter().map(|wait| wait.object).collect()
+        }
+        Finding::Race { first, .. } => vec![first.object],
+        Finding::UseAfterFree { freed, .. } => vec![freed.object],
+        Finding::FreedTwice { first, .. } => vec![first.object],
+        Finding::ReadTwice { object, .. } => vec![*object],
+        Finding::StepLimit { .. } | Finding::Nondeterminism { .. } => Vec::new(),
+    }
 }
 
 /// Returns the steps that a finding names, and those that lead to it.

@@ -50,12 +50,18 @@ pub(crate) enum Step {
     Mark(&'static str),
 }
 
-const STOP: Step = Step::Mark("✗");
+const STOP_MARK: &str = "✗";
+const STOP: Step = Step::Mark(STOP_MARK);
 const NOTE: Step = Step::Mark("·");
 /// Of more threads only the number is given.
 const MAX_THREADS: usize = 3;
 
 impl Act {
+    /// Returns whether this is what stopped the execution.
+    pub(crate) fn is_stop(&self) -> bool {
+        matches!(self.step, Step::Mark(mark) if mark == STOP_MARK)
+    }
+
     /// Returns file and line.
     pub(crate) fn line(&self) -> Option<(&str, u32)> {
         let (file, line) = self.source.rsplit_once(':')?;

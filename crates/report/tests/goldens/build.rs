@@ -120,6 +120,7 @@ pub(crate) fn failed(finding: Finding, trace: Trace) -> Report {
         reproduced: true,
         beyond_bound: false,
         explanation: None,
+        unexplained: None,
     };
     report(Verdict::Failed(Box::new(failure)))
 }

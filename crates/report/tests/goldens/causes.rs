@@ -16,6 +16,7 @@ pub(crate) fn several() -> Report {
         reproduced: true,
         beyond_bound: false,
         explanation: None,
+        unexplained: None,
     };
     let causes = vec![
         Cause { failure: failure(panic(1, "lost 1 of 2"), 17, "r1-FIRST"), runs: 240 },

@@ -77,6 +77,10 @@ fn an_atomicity_violation() {
                 2. thread 2: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:36 (step 5)
                    before thread 1: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:36 (step 7)
               proved: all 2 executions that do so fail; no smaller set is enough
+
+              repair: hold one lock around each of these (proved: none of all 2 executions then possible fails)
+                from load at crates/report/tests/goldens/explained.rs:33
+                  to fetch_sub 80 at crates/report/tests/goldens/explained.rs:36
         "#]],
     );
 }
@@ -108,42 +112,46 @@ fn a_deadlock_of_three() {
               shrunk from 2 preemptions to 1: no execution without a preemption fails this way
 
                    main             thread 1       thread 2       thread 3
-                1  spawn thread 1   │                                            crates/report/tests/goldens/explained.rs:92
-                2  spawn thread 2   │              │                             crates/report/tests/goldens/explained.rs:92
-                3  spawn thread 3   │              │              │              crates/report/tests/goldens/explained.rs:92
-                4  │                mutex 1.lock   │              │              crates/report/tests/goldens/explained.rs:93
-                5  │                │              │              mutex 3.lock   crates/report/tests/goldens/explained.rs:93
-                6  │                │              mutex 2.lock   │              crates/report/tests/goldens/explained.rs:93
-                ✗  join thread 1    │              │              │              crates/report/tests/goldens/explained.rs:98   blocked forever
-                ✗  │                mutex 2.lock   │              │              crates/report/tests/goldens/explained.rs:94   blocked forever
-                ✗  │                │              mutex 3.lock   │              crates/report/tests/goldens/explained.rs:94   blocked forever
-                ✗  │                │              │              mutex 1.lock   crates/report/tests/goldens/explained.rs:94   blocked forever
+                1  spawn thread 1   │                                            crates/report/tests/goldens/explained.rs:96
+                2  spawn thread 2   │              │                             crates/report/tests/goldens/explained.rs:96
+                3  spawn thread 3   │              │              │              crates/report/tests/goldens/explained.rs:96
+                4  │                mutex 1.lock   │              │              crates/report/tests/goldens/explained.rs:97
+                5  │                │              │              mutex 3.lock   crates/report/tests/goldens/explained.rs:97
+                6  │                │              mutex 2.lock   │              crates/report/tests/goldens/explained.rs:97
+                ✗  join thread 1    │              │              │              crates/report/tests/goldens/explained.rs:102   blocked forever
+                ✗  │                mutex 2.lock   │              │              crates/report/tests/goldens/explained.rs:98    blocked forever
+                ✗  │                │              mutex 3.lock   │              crates/report/tests/goldens/explained.rs:98    blocked forever
+                ✗  │                │              │              mutex 1.lock   crates/report/tests/goldens/explained.rs:98    blocked forever
 
-              mutex 1  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:88
-              mutex 2  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:88
-              mutex 3  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:88
+              mutex 1  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:92
+              mutex 2  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:92
+              mutex 3  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:92
 
-              cycle: thread 1 → mutex 2 (held by thread 2, acquired at crates/report/tests/goldens/explained.rs:93)
-                   → thread 2 → mutex 3 (held by thread 3, acquired at crates/report/tests/goldens/explained.rs:93)
-                   → thread 3 → mutex 1 (held by thread 1, acquired at crates/report/tests/goldens/explained.rs:93)
+              cycle: thread 1 → mutex 2 (held by thread 2, acquired at crates/report/tests/goldens/explained.rs:97)
+                   → thread 2 → mutex 3 (held by thread 3, acquired at crates/report/tests/goldens/explained.rs:97)
+                   → thread 3 → mutex 1 (held by thread 1, acquired at crates/report/tests/goldens/explained.rs:97)
                    → thread 1
 
-              main waits for thread 1 to end at crates/report/tests/goldens/explained.rs:98
-              thread 1 waits for mutex 2 at crates/report/tests/goldens/explained.rs:94
-                held by thread 2, acquired at crates/report/tests/goldens/explained.rs:93
-              thread 2 waits for mutex 3 at crates/report/tests/goldens/explained.rs:94
-                held by thread 3, acquired at crates/report/tests/goldens/explained.rs:93
-              thread 3 waits for mutex 1 at crates/report/tests/goldens/explained.rs:94
-                held by thread 1, acquired at crates/report/tests/goldens/explained.rs:93
+              main waits for thread 1 to end at crates/report/tests/goldens/explained.rs:102
+              thread 1 waits for mutex 2 at crates/report/tests/goldens/explained.rs:98
+                held by thread 2, acquired at crates/report/tests/goldens/explained.rs:97
+              thread 2 waits for mutex 3 at crates/report/tests/goldens/explained.rs:98
+                held by thread 3, acquired at crates/report/tests/goldens/explained.rs:97
+              thread 3 waits for mutex 1 at crates/report/tests/goldens/explained.rs:98
+                held by thread 1, acquired at crates/report/tests/goldens/explained.rs:97
 
               why: it fails whenever
-                1. thread 1: mutex 1.lock at crates/report/tests/goldens/explained.rs:93 (step 4)
-                   before thread 3: mutex 1.lock at crates/report/tests/goldens/explained.rs:94 (not yet)
-                2. thread 3: mutex 3.lock at crates/report/tests/goldens/explained.rs:93 (step 5)
-                   before thread 2: mutex 3.lock at crates/report/tests/goldens/explained.rs:94 (not yet)
-                3. thread 2: mutex 2.lock at crates/report/tests/goldens/explained.rs:93 (step 6)
-                   before thread 1: mutex 2.lock at crates/report/tests/goldens/explained.rs:94 (not yet)
+                1. thread 1: mutex 1.lock at crates/report/tests/goldens/explained.rs:97 (step 4)
+                   before thread 3: mutex 1.lock at crates/report/tests/goldens/explained.rs:98 (not yet)
+                2. thread 3: mutex 3.lock at crates/report/tests/goldens/explained.rs:97 (step 5)
+                   before thread 2: mutex 3.lock at crates/report/tests/goldens/explained.rs:98 (not yet)
+                3. thread 2: mutex 2.lock at crates/report/tests/goldens/explained.rs:97 (step 6)
+                   before thread 1: mutex 2.lock at crates/report/tests/goldens/explained.rs:98 (not yet)
               proved: all 6 executions that do so fail; no smaller set is enough
+
+              repair: hold one lock around each of these (proved: none of all 6 executions then possible fails)
+                from lock at crates/report/tests/goldens/explained.rs:97
+                  to unlock at crates/report/tests/goldens/explained.rs:97
         "#]],
     );
 }
@@ -174,29 +182,35 @@ fn a_lost_wakeup() {
               needs 1 preemption: no execution without a preemption fails this way
 
                    main                    thread 1
-                1  spawn thread 1          │                                        crates/report/tests/goldens/explained.rs:155
-                2  mutex 1.lock            │                                        crates/report/tests/goldens/explained.rs:160
-                3  atomic 1.load → false   │                                        crates/report/tests/goldens/explained.rs:161   reads the initial value
-                4  │                       atomic 1.store true                      crates/report/tests/goldens/explained.rs:156
-                5  │                       condvar 1.notify_one → wakes no thread   crates/report/tests/goldens/explained.rs:157
+                1  spawn thread 1          │                                        crates/report/tests/goldens/explained.rs:163
+                2  mutex 1.lock            │                                        crates/report/tests/goldens/explained.rs:168
+                3  atomic 1.load → false   │                                        crates/report/tests/goldens/explained.rs:169   reads the initial value
+                4  │                       atomic 1.store true                      crates/report/tests/goldens/explained.rs:164
+                5  │                       condvar 1.notify_one → wakes no thread   crates/report/tests/goldens/explained.rs:165
                 6  │                       ends
-                7  condvar 1.wait begins                                            crates/report/tests/goldens/explained.rs:162
-                8  mutex 1.unlock                                                   crates/report/tests/goldens/explained.rs:162   acquired in 2
-                ✗  condvar 1.wait                                                   crates/report/tests/goldens/explained.rs:162   blocked forever
+                7  condvar 1.wait begins                                            crates/report/tests/goldens/explained.rs:170
+                8  mutex 1.unlock                                                   crates/report/tests/goldens/explained.rs:170   acquired in 2
+                ✗  condvar 1.wait                                                   crates/report/tests/goldens/explained.rs:170   blocked forever
 
-              atomic 1   bool, made at crates/report/tests/goldens/explained.rs:152
-              mutex 1    Mutex<()>, made at crates/report/tests/goldens/explained.rs:152
-              condvar 1  made at crates/report/tests/goldens/explained.rs:152
+              atomic 1   bool, made at crates/report/tests/goldens/explained.rs:160
+              mutex 1    Mutex<()>, made at crates/report/tests/goldens/explained.rs:160
+              condvar 1  made at crates/report/tests/goldens/explained.rs:160
 
-              main waits for a notification of condvar 1 at crates/report/tests/goldens/explained.rs:162
-                notified in step 5, at crates/report/tests/goldens/explained.rs:157, when no thread waited
+              main waits for a notification of condvar 1 at crates/report/tests/goldens/explained.rs:170
+                notified in step 5, at crates/report/tests/goldens/explained.rs:165, when no thread waited
 
               why: it fails whenever
-                1. main: atomic 1.load at crates/report/tests/goldens/explained.rs:161 (step 3)
-                   before thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:156 (step 4)
-                2. thread 1: condvar 1.notify_one at crates/report/tests/goldens/explained.rs:157 (step 5)
-                   before main: condvar 1.wait begins at crates/report/tests/goldens/explained.rs:162 (step 7)
+                1. main: atomic 1.load at crates/report/tests/goldens/explained.rs:169 (step 3)
+                   before thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:164 (step 4)
+                2. thread 1: condvar 1.notify_one at crates/report/tests/goldens/explained.rs:165 (step 5)
+                   before main: condvar 1.wait begins at crates/report/tests/goldens/explained.rs:170 (step 7)
               proved: the one execution that does so fails; no smaller set is enough
+
+              repair: hold one lock around each of these (proved: none of all 6 executions then possible fails)
+                from load at crates/report/tests/goldens/explained.rs:169
+                  to wait begins at crates/report/tests/goldens/explained.rs:170
+                from store true at crates/report/tests/goldens/explained.rs:164
+                  to notify_one at crates/report/tests/goldens/explained.rs:165
         "#]],
     );
 }
@@ -220,18 +234,20 @@ fn every_execution_fails() {
               found by random after 1 execution (0.4 ms) · 5 steps · replayed once: it fails in the same way
 
                    main                thread 1
-                1  spawn thread 1      │                  crates/report/tests/goldens/explained.rs:208
-                2  │                   atomic 1.store 1   crates/report/tests/goldens/explained.rs:208
+                1  spawn thread 1      │                  crates/report/tests/goldens/explained.rs:222
+                2  │                   atomic 1.store 1   crates/report/tests/goldens/explained.rs:222
                 3  │                   ends
-                4  join thread 1                          crates/report/tests/goldens/explained.rs:210
-                5  atomic 1.load → 1                      crates/report/tests/goldens/explained.rs:211   reads 2
-                ✗  panics                                 crates/report/tests/goldens/explained.rs:211
+                4  join thread 1                          crates/report/tests/goldens/explained.rs:224
+                5  atomic 1.load → 1                      crates/report/tests/goldens/explained.rs:225   reads 2
+                ✗  panics                                 crates/report/tests/goldens/explained.rs:225
 
-              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:205
+              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:219
 
-              main panicked at crates/report/tests/goldens/explained.rs:211:5
+              main panicked at crates/report/tests/goldens/explained.rs:225:5
 
               why: every execution fails this way (proved: 1 execution)
+
+              repair: none found: one lock, another order of two steps, or other memory orderings are not enough
         "#]],
     );
 }

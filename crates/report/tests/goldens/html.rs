@@ -49,7 +49,7 @@ fn a_failure() {
             "assertion `left == right` failed: an update got lost: left: 0, right: 1",
             "main panicked at crates/report/tests/goldens/programs.rs:18:5",
             "RADDLE_REPLAY=r1-XbDf1gAAAgQDAAPFBDrG cargo test real",
-            "<th>main</th><th>thread 1</th>",
+            "<th data-lane=\"0\">main</th><th data-lane=\"1\">thread 1</th>",
             "id=\"step-6\" data-step=\"6\" data-thread=\"0\" data-object=\"2\"",
             "title=\"overwrites 4\">atomic 1.store 0</span>",
             "<code>counter.store(seen + 1, Ordering::SeqCst);</code>",
@@ -183,7 +183,7 @@ fn a_browser_shows_coverage() {
         let Some((picture, places)) = photographed(name, &page, "", places) else { return };
         let place = |name: &str| Place::read(&places[name]);
         let (section, numbers) = (place("section"), place("numbers"));
-        assert!(section.top > numbers.bottom && section.bottom < 900.0, "{section:?} {numbers:?}");
+        assert!(section.top > numbers.bottom && section.bottom < 1600.0, "{section:?} {numbers:?}");
         assert!(picture.ink(section) > 1_000);
         for meter in [place("full"), place("part")] {
             assert!(meter.right - meter.left > 100.0 && picture.ink(meter) > 0, "{meter:?}");
@@ -248,7 +248,7 @@ fn look(
     fs::write(&file, page).unwrap();
     let printed = folder.join(format!("{name}.dom"));
     let mut child = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,900"])
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1600"])
         .args(["--force-device-scale-factor=1", "--hide-scrollbars"])
         .arg(format!("--user-data-dir={}", folder.join(format!("{name}-profile")).display()))
         .arg("--virtual-time-budget=2000")
@@ -279,7 +279,12 @@ fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Option<St
 }
 
 /// Returns a screenshot of a page, and the rectangles that `places` evaluates to, an expression in the page.
-fn photographed(name: &str, page: &str, fragment: &str, places: &str) -> Option<(Picture, Value)> {
+pub(crate) fn photographed(
+    name: &str,
+    page: &str,
+    fragment: &str,
+    places: &str,
+) -> Option<(Picture, Value)> {
     let browser = browser()?;
     let write = format!(
         "const box = (selector) => {{ const r = document.querySelector(selector).getBoundingClientRect(); \
@@ -385,7 +390,7 @@ fn a_picture_shows_the_failure() {
     let Some((picture, places)) = photographed("photographed", &page, "#step-6", places) else {
         return;
     };
-    assert_eq!((picture.width, picture.height), (1400, 900));
+    assert_eq!((picture.width, picture.height), (1400, 1600));
     let place = |name: &str| Place::read(&places[name]);
 
     let [red, green, blue] = picture.paper(place("badge"));

@@ -222,6 +222,7 @@ fn a_run() {
                 "beyond_bound": false,
                 "token": "r1-XbDf1gAAAgQDAAPFBDrG",
                 "explanation": null,
+                "unexplained": null,
                 "trace": {
                   "ending": "panicked",
                   "fingerprint": "d81495d734a0ec36",
@@ -245,6 +246,7 @@ fn a_run() {
                   ],
                   "pending": [],
                   "notes": [],
+                  "stacks": [],
                   "stale_reads": [],
                   "more_stale_reads": 0
                 }
@@ -314,6 +316,7 @@ fn a_deadlock_and_names() {
                 "beyond_bound": false,
                 "token": "r1-XbDf1gAAAQQCAAHNqsUq",
                 "explanation": null,
+                "unexplained": null,
                 "trace": {
                   "ending": "deadlock",
                   "fingerprint": "3229fca73324c2d1",
@@ -335,6 +338,7 @@ fn a_deadlock_and_names() {
                     {"thread": 0, "object": 2, "operation": {"kind": "mutex.lock"}, "text": "mutex 1.lock", "enabled": false, "site": {"file": "crates/report/tests/goldens/programs.rs", "line": 60, "column": 15}}
                   ],
                   "notes": [],
+                  "stacks": [],
                   "stale_reads": [],
                   "more_stale_reads": 0
                 }
@@ -539,6 +543,7 @@ fn failures_by_cause() {
                 "beyond_bound": false,
                 "token": "r1-TOKEN",
                 "explanation": null,
+                "unexplained": null,
                 "trace": {
                   "ending": "finished",
                   "fingerprint": "0000000000000000",
@@ -554,6 +559,7 @@ fn failures_by_cause() {
                   ],
                   "pending": [],
                   "notes": [],
+                  "stacks": [],
                   "stale_reads": [],
                   "more_stale_reads": 0
                 }

@@ -13,4 +13,5 @@ mod programs;
 mod real;
 mod round_trip;
 mod site;
+mod sizes;
 mod warnings;

@@ -1,8 +1,8 @@
 //! Explanations of failures in documents.
 
-use super::Place;
+use super::{Place, Repair};
 use crate::json::{object, variants, words};
-use crate::{Certificate, CutOff, RunSize, Shrunk, Sufficiency};
+use crate::{Certificate, CutOff, RunSize, Shrunk, Sufficiency, Unknown};
 
 /// What raddle found out about a failing execution.
 #[derive(Clone, PartialEq, Debug)]
@@ -11,6 +11,12 @@ pub struct Explanation {
     pub shrunk: Shrunk,
     /// The orderings that cause the failure, if they were found.
     pub causes: Option<Causes>,
+    /// Why there are no causes.
+    pub no_causes: Option<Unknown>,
+    /// Changes of the program with which nothing fails.
+    pub repairs: Vec<Repair>,
+    /// Why there are no repairs.
+    pub no_repairs: Option<Unknown>,
     /// The number of executions made to find this out.
     pub executions: u64,
     /// What ended the work early.
@@ -53,7 +59,7 @@ pub struct CauseEvent {
 }
 
 object! {
-    Explanation { shrunk, causes, executions, cut_off }
+    Explanation { shrunk, causes, no_causes, repairs, no_repairs, executions, cut_off }
     Shrunk { from, to, minimal, found_token }
     RunSize { preemptions, blocks, unusual_choices, steps }
     Causes { orderings, certificate }

@@ -1,6 +1,7 @@
 //! Failures and warnings in documents.
 
 use super::{Explanation, Place, Trace};
+use crate::Unknown;
 use crate::json::{object, variants, words};
 
 /// A failing execution.
@@ -20,6 +21,8 @@ pub struct Failure {
     pub token: String,
     /// What raddle found out about the execution, if it was asked to.
     pub explanation: Option<Explanation>,
+    /// Why there is no explanation although there should be one.
+    pub unexplained: Option<Unknown>,
     /// The execution.
     pub trace: Trace,
 }
@@ -341,7 +344,7 @@ pub struct LockOrder {
 }
 
 object! {
-    Failure { summary, finding, execution, reproduced, beyond_bound, token, explanation, trace }
+    Failure { summary, finding, execution, reproduced, beyond_bound, token, explanation, unexplained, trace }
     Failures { failing, runs, interval, causes, others }
     Cause { runs, summary, finding, execution, reproduced, token }
     Wait { thread, object, text, site, holders, in_cycle, missed_notification }

@@ -28,6 +28,8 @@ pub struct Trace {
     pub pending: Vec<Pending>,
     /// Lines that belong to steps, in order.
     pub notes: Vec<Note>,
+    /// Where the parties of the failure were in their functions.
+    pub stacks: Vec<Stack>,
     /// The first stale reads.
     pub stale_reads: Vec<StaleRead>,
     /// The number of further stale reads.
@@ -114,6 +116,21 @@ pub struct Note {
     pub text: String,
     /// File and line, if known.
     pub place: Option<String>,
+}
+
+/// The functions of the program in which a thread was.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Stack {
+    /// The thread.
+    pub thread: u32,
+    /// The number of steps before it.
+    pub after: u64,
+    /// What the thread does or waits to do, in words.
+    pub text: String,
+    /// Whether the thread waits to do it.
+    pub waits: bool,
+    /// The functions, innermost first, each with its line if that is known.
+    pub frames: Vec<String>,
 }
 
 /// An event, named by its thread and its position among the events of that thread.
@@ -256,14 +273,15 @@ impl Data for Operation {
 
 object! {
     Trace {
-        ending, fingerprint, threads, objects, steps, omitted, events, pending, notes, stale_reads,
-        more_stale_reads,
+        ending, fingerprint, threads, objects, steps, omitted, events, pending, notes, stacks,
+        stale_reads, more_stale_reads,
     }
     Thread { id, parent, position, name, spawned, ended }
     Object {
         id, name, named, kind, thread, scalar: "type", initial, first, site, type_name, made,
     }
     Note { thread, after, kind, text, place }
+    Stack { thread, after, text, waits, frames }
     EventId { thread, index }
     Event {
         step, thread, index, object, operation, effect, text, link, missed, after, site,

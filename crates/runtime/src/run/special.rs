@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_core::{
-    Action, Effect, EventId, NoteKind, ObjectId, Op, Order, Site, Special, Strengthened, ThreadId,
+    Action, Effect, EventId, NoteKind, ObjectId, Op, Site, Special, Strengthened, ThreadId,
 };
 use raddle_engine::{Initial, SinceChange};
 
@@ -127,9 +127,9 @@ impl<'a> Watched<'a> {
         let orders = special.orders.iter().filter(|known| known.site == site);
         for &Strengthened { order, fence, .. } in orders {
             op = op.strengthened(order);
-            if fence {
-                let [head, first, second] =
-                    Op::new(ObjectId::NONE, Action::Fence(Order::SeqCst)).into_words();
+            if let Some(fence) = fence {
+                let fence = Op::new(ObjectId::NONE, Action::Fence(fence));
+                let [head, first, second] = fence.into_words();
                 self.run.operate(head, first, second, site);
             }
         }
