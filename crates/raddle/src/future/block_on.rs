@@ -44,10 +44,10 @@ pub(crate) fn block_on_at<F: Future>(
     let signal = Signal::new(&format!("future {}", name::<F>()), size_of::<F>(), site);
     let mut driver = Driver { signal, spurious, order, may_be_spurious: true };
     loop {
-        match driver.poll(future.as_mut()) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => driver.wait(),
+        if let Poll::Ready(output) = driver.poll(future.as_mut()) {
+            return output;
         }
+        driver.wait();
     }
 }
 
@@ -64,19 +64,22 @@ impl Driver {
     /// Polls the future.
     pub(super) fn poll<F: Future>(&self, future: Pin<&mut F>) -> Poll<F::Output> {
         let waker = Waker::from(self.signal.clone());
+        let _signalled = self.signal.begin_poll();
         let _poll = polls::begin(self.order, self.signal.site);
         future.poll(&mut Context::from_waker(&waker))
     }
 
-    /// Waits until the future is woken.
+    /// Waits until the future is to be polled.
     pub(super) fn wait(&mut self) {
-        let site = self.signal.site;
-        let is_spurious = match self.spurious {
-            Spurious::AsConfigured => port::spurious(site),
-            Spurious::Once => self.may_be_spurious && choose_spurious(site),
-        };
-        self.may_be_spurious &= !is_spurious;
-        self.signal.wait(is_spurious);
+        let Driver { signal, spurious, may_be_spurious, .. } = self;
+        signal.wait(|| {
+            let is_spurious = match spurious {
+                Spurious::AsConfigured => port::spurious(signal.site),
+                Spurious::Once => *may_be_spurious && choose_spurious(signal.site),
+            };
+            *may_be_spurious &= !is_spurious;
+            is_spurious
+        });
     }
 }
 
