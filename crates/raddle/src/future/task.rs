@@ -105,7 +105,8 @@ struct End {
 impl<T> Task<T> {
     fn new<F>(site: Site) -> Arc<Task<T>> {
         let name = name::<F>();
-        polls::declare(polls::order(), site);
+        // Before the spawn, so that the tasks share it.
+        polls::shared(polls::order(), site);
         let control = Arc::new(Control {
             name,
             signal: Signal::new(&format!("task {name}"), size_of::<F>(), site),
@@ -187,11 +188,10 @@ fn run<F: Future>(future: F, task: Arc<Task<F::Output>>) {
 /// Polls the future until it is ready or the task is aborted, and drops it.
 fn poll_to_end<F: Future>(future: F, task: &Task<F::Output>) -> Result<F::Output, JoinError> {
     let mut future = pin!(future);
-    let (signal, order) = (task.control.signal.clone(), polls::order());
+    let signal = task.control.signal.clone();
     // An abort that comes before the first poll is seen by the first wait.
     signal.set_due();
-    let mut driver =
-        Driver { signal, spurious: Spurious::AsConfigured, order, may_be_spurious: true };
+    let mut driver = Driver::new(signal, Spurious::AsConfigured, polls::order());
     loop {
         driver.wait();
         if task.control.is_aborted.load(Ordering::Acquire) {
