@@ -31,10 +31,12 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
     let in_mean = rows.iter().zip(COMPARISONS).filter(|(_, row)| is_in_mean(row));
     rows.extend(mean("random a–f", in_mean.map(|(row, _)| row), RANDOM_MEAN));
     rows.push(bench.pair("races h", RACES, 3.0)?);
+    rows.push(bench.pair("task switch", TASK_SWITCH, 3.0)?);
     rows.push(bench.pair("outside lock", outside("lock"), 1.2)?);
     rows.push(bench.pair("outside fetch_add", outside("fetch_add"), 1.2)?);
     rows.push(bench.resident_memory()?);
-    rows.push(bench.thousand_threads());
+    rows.push(bench.thousand("1000 threads", "thousand"));
+    rows.push(bench.thousand("1000 tasks", "thousand-tasks"));
     progress("");
     Ok(Table { name: "speed", size, command, rows, legend: bench.legend(), verdicts: Vec::new() })
 }
@@ -65,6 +67,12 @@ const fn random(workload: &'static str, target: Option<f64>) -> Comparison {
     Comparison { profile: Profile::Release, strategy: "random", workload, target, loom: true }
 }
 
+/// Tasks, against Shuttle's random scheduler. Loom has none.
+const fn tasks(workload: &'static str) -> Comparison {
+    let target = Some(5.0);
+    Comparison { profile: Profile::Release, strategy: "random", workload, target, loom: false }
+}
+
 /// Against Shuttle's PCT scheduler of the same depth.
 const fn pct(workload: &'static str, target: Option<f64>) -> Comparison {
     Comparison { profile: Profile::Release, strategy: "pct:3", workload, target, loom: false }
@@ -85,6 +93,8 @@ const COMPARISONS: &[Comparison] = &[
     random("f", RANDOM),
     random("g", Some(40.0)),
     random("h", None),
+    tasks("i"),
+    tasks("j"),
     pct("a", None),
     pct("b", Some(10.0)),
     pct("c", Some(10.0)),
@@ -103,6 +113,9 @@ type Pair = [(&'static str, &'static str, &'static str); 2];
 /// Looking for races on a cell under a lock, and not.
 const RACES: Pair = [("raddle", "random", "h"), ("raddle-without-races", "random", "h")];
 
+/// Tasks that yield, and threads that yield as often.
+const TASK_SWITCH: Pair = [("raddle", "random", "i"), ("raddle", "random", "yields")];
+
 /// The mirror outside of checks, and the standard library.
 const fn outside(operation: &'static str) -> Pair {
     [("outside", "raddle", operation), ("outside", "std", operation)]
@@ -112,6 +125,7 @@ impl Comparison {
     fn name(&self) -> String {
         match (self.profile, self.workload) {
             (Profile::Release, "g") => "empty g".to_owned(),
+            (Profile::Release, "i" | "j") => format!("tasks {}", self.workload),
             (Profile::Release, workload) => format!("{} {workload}", self.strategy),
             (Profile::Dev, workload) => format!("dev {} {workload}", self.strategy),
         }
@@ -247,11 +261,11 @@ impl Bench {
         })
     }
 
-    /// Whether raddle runs a thousand threads, and how fast. It does not end the table if not.
-    fn thousand_threads(&self) -> Row {
-        progress("1000 threads");
+    /// Whether raddle runs a thousand threads or tasks, and how fast. It does not end the table if not.
+    fn thousand(&self, name: &str, workload: &'static str) -> Row {
+        progress(name);
         let effort = self.effort(Profile::Release);
-        let start_it = || match start(&self.release, "raddle", "random", "thousand")? {
+        let start_it = || match start(&self.release, "raddle", "random", workload)? {
             Started::Ready(child) => Ok(vec![child]),
             Started::Cannot(reason) => Err(reason),
         };
@@ -263,13 +277,14 @@ impl Bench {
             },
             Err(error) => Cell { ok: Some(false), ..Cell::note(error) },
         };
-        Row { name: "1000 threads".to_owned(), cells: vec![("raddle", cell)] }
+        Row { name: name.to_owned(), cells: vec![("raddle", cell)] }
     }
 
     fn legend(&self) -> Vec<String> {
         let compared = |name| COMPARISONS.iter().any(|comparison| comparison.workload == name);
-        let mut lines: Vec<_> = engines::raddle::WORKLOADS
-            .iter()
+        let mut lines: Vec<_> = [engines::raddle::WORKLOADS, engines::raddle::TASKS]
+            .into_iter()
+            .flatten()
             .filter(|workload| compared(workload.name))
             .map(|workload| format!("{}: {}", workload.name, workload.about))
             .collect();
@@ -281,6 +296,9 @@ impl Bench {
         }
         lines.push(
             "races: raddle's time on h over its time without looking for races (without)".into(),
+        );
+        lines.push(
+            "task switch: raddle's time on i over that of 4 threads × 50 yields (without)".into(),
         );
         lines.push("outside: one operation outside of checks, over that of std (without)".into());
         lines.push("CPU time, medians over interleaved slices of several processes; ratios paired by round, and their middle half".to_owned());

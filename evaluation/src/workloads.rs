@@ -36,12 +36,10 @@ impl Unwatched {
 }
 
 /// Finds a program by its name.
-pub(crate) fn find(
-    workloads: &'static [Workload],
-    name: &str,
-) -> Result<&'static Workload, String> {
-    workloads.iter().find(|workload| workload.name == name).ok_or_else(|| {
-        let known: Vec<_> = workloads.iter().map(|workload| workload.name).collect();
+pub(crate) fn find(lists: &[&'static [Workload]], name: &str) -> Result<&'static Workload, String> {
+    let workloads = || lists.iter().copied().flatten();
+    workloads().find(|workload| workload.name == name).ok_or_else(|| {
+        let known: Vec<_> = workloads().map(|workload| workload.name).collect();
         format!("no workload `{name}`; there are {}", known.join(", "))
     })
 }
@@ -224,3 +222,129 @@ macro_rules! workloads {
 }
 
 pub(crate) use workloads;
+
+/// Expands to a module of the programs with tasks over one engine's `future`, `sync` and `thread`, with their list
+/// `TASKS`.
+macro_rules! tasks {
+    ($engine:ident) => {
+        mod tasks {
+            use std::collections::VecDeque;
+            use std::future::poll_fn;
+            use std::sync::Arc;
+            use std::task::{Poll, Waker};
+
+            use ::$engine::sync::Mutex;
+            use ::$engine::{future, thread};
+
+            use crate::workloads::Workload;
+
+            pub(crate) const TASKS: &[Workload] = &[
+                Workload { name: "i", about: "4 tasks × 50 yields", threads: 5, body: i },
+                Workload {
+                    name: "j",
+                    about: "2 + 1 tasks × 20 items through a queue with a waker",
+                    threads: 4,
+                    body: j,
+                },
+                Workload {
+                    name: "yields",
+                    about: "4 threads × 50 yields",
+                    threads: 5,
+                    body: yields,
+                },
+                Workload {
+                    name: "thousand-tasks",
+                    about: "1,000 tasks × 1 yield",
+                    threads: 1001,
+                    body: thousand,
+                },
+            ];
+
+            fn i() {
+                tasks(4, 50);
+            }
+
+            fn j() {
+                struct Queue {
+                    items: VecDeque<u64>,
+                    waiting: Option<Waker>,
+                }
+                let queue = Queue { items: VecDeque::with_capacity(40), waiting: None };
+                let queue = Arc::new(Mutex::new(queue));
+                let senders: Vec<_> = (0..2u64)
+                    .map(|sender| {
+                        let queue = queue.clone();
+                        future::spawn(async move {
+                            for item in 0..20 {
+                                let mut queue = queue.lock().unwrap();
+                                queue.items.push_back(sender * 20 + item);
+                                let waiting = queue.waiting.take();
+                                drop(queue);
+                                if let Some(waiting) = waiting {
+                                    waiting.wake();
+                                }
+                            }
+                        })
+                    })
+                    .collect();
+                let receiver = future::spawn(async move {
+                    for _ in 0..40 {
+                        poll_fn(|context| {
+                            let mut queue = queue.lock().unwrap();
+                            if let Some(item) = queue.items.pop_front() {
+                                return Poll::Ready(item);
+                            }
+                            queue.waiting = Some(context.waker().clone());
+                            Poll::Pending
+                        })
+                        .await;
+                    }
+                });
+                future::block_on(async {
+                    for sender in senders {
+                        sender.await.unwrap();
+                    }
+                    receiver.await.unwrap();
+                });
+            }
+
+            fn yields() {
+                let handles: Vec<_> = (0..4)
+                    .map(|_| {
+                        thread::spawn(|| {
+                            for _ in 0..50 {
+                                thread::yield_now();
+                            }
+                        })
+                    })
+                    .collect();
+                for handle in handles {
+                    handle.join().unwrap();
+                }
+            }
+
+            fn thousand() {
+                tasks(1000, 1);
+            }
+
+            fn tasks(number: usize, yields: usize) {
+                let tasks: Vec<_> = (0..number)
+                    .map(|_| {
+                        future::spawn(async move {
+                            for _ in 0..yields {
+                                future::yield_now().await;
+                            }
+                        })
+                    })
+                    .collect();
+                future::block_on(async {
+                    for task in tasks {
+                        task.await.unwrap();
+                    }
+                });
+            }
+        }
+    };
+}
+
+pub(crate) use tasks;

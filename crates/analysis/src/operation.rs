@@ -319,9 +319,12 @@ fn outcome(event: &Event, names: &Names<'_>) -> Option<String> {
             OnceOp::Complete | OnceOp::Reset => None,
         },
         Action::Park(op) => match op {
-            ParkOp::Park { timed } => {
-                (timed && event.effect == Effect::No).then(|| "timed out".into())
+            ParkOp::Park { timed } if event.effect == Effect::No && timed => {
+                // The wait of a future that has woken itself, or is new. `Notify` has no wait with a time limit.
+                let is_due = is_notify(event.op, names);
+                Some(if is_due { "already woken" } else { "timed out" }.into())
             }
+            ParkOp::Park { .. } => None,
             ParkOp::Unpark if event.effect != Effect::No => None,
             ParkOp::Unpark if is_notify(event.op, names) => Some("already notified".into()),
             ParkOp::Unpark => Some("already unparked".into()),

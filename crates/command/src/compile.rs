@@ -13,6 +13,9 @@ const WITHOUT_LINKING: [&str; 6] = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-onl
 /// Options that only ask, and link nothing.
 const QUESTIONS: [&str; 5] = ["-v", "--version", "-dumpversion", "-dumpmachine", "--help"];
 
+/// The variable that tells compilers that `raddle cc` or `raddle c++` has called them.
+const IS_NESTED: &str = "RADDLE_CALLS_COMPILER";
+
 /// Compilers would replace calls of these functions by accesses that are not instrumented.
 const VISIBLE: [&str; 7] = [
     "-fno-builtin-memcpy",
@@ -32,7 +35,7 @@ pub(crate) fn compile(
 ) -> Result<ExitCode, Problem> {
     let compiler = compiler(variable, names)?;
     let mut command = Command::new(&compiler[0]);
-    command.args(&compiler[1..]).args(arguments);
+    command.args(&compiler[1..]).args(arguments).env(IS_NESTED, "1");
     let has = |options: &[&str]| {
         arguments.iter().any(|argument| options.iter().any(|option| argument == option))
     };
@@ -74,7 +77,8 @@ fn link(command: &mut Command, is_clang: bool) -> Result<(), Problem> {
 }
 
 fn is_clang(compiler: &[String]) -> bool {
-    let answer = Command::new(&compiler[0]).args(&compiler[1..]).arg("--version").output();
+    let mut command = Command::new(&compiler[0]);
+    let answer = command.args(&compiler[1..]).arg("--version").env(IS_NESTED, "1").output();
     answer.is_ok_and(|answer| String::from_utf8_lossy(&answer.stdout).contains("clang"))
 }
 
@@ -90,9 +94,11 @@ fn stand_in(folder: &Path) -> Result<PathBuf, Problem> {
 /// Returns the words of the compiler's command.
 fn compiler(variable: &str, names: &[&str]) -> Result<Vec<String>, Problem> {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<String>>();
-    if let Ok(given) = env::var(variable) {
+    // `CC="raddle cc" make` passes the variable on, and raddle may have another name there, or a launcher such as ccache
+    // before it. A call from within a call therefore takes the compiler of the system.
+    let given = env::var(variable).ok().filter(|_| env::var_os(IS_NESTED).is_none());
+    if let Some(given) = given {
         let words = words(&given);
-        // `CC="raddle cc" make` passes the variable on.
         let is_self = words.first().is_some_and(|word| word.ends_with("raddle"));
         if !words.is_empty() && !is_self {
             return Ok(words);

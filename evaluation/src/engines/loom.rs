@@ -17,7 +17,7 @@ pub(crate) fn prepare(strategy: &str, workload: &str) -> Result<Prepared, String
     if strategy != "exhaustive" {
         return Err(format!("no strategy `{strategy}` for Loom; there is exhaustive"));
     }
-    let workload = crate::workloads::find(WORKLOADS, workload)?;
+    let workload = crate::workloads::find(&[WORKLOADS], workload)?;
     if workload.threads > loom::MAX_THREADS {
         return Ok(Prepared::Cannot(format!("max {} threads", loom::MAX_THREADS)));
     }

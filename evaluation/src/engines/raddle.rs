@@ -3,6 +3,10 @@
 use crate::measure::Prepared;
 
 crate::workloads::workloads!(raddle, raddle::cell::UnsafeCell<u64>);
+crate::workloads::tasks!(raddle);
+
+#[allow(unused_imports, reason = "only the side that prints a table reads it")]
+pub(crate) use tasks::TASKS;
 
 /// Prepares a workload under any strategy word that raddle knows.
 pub(crate) fn prepare(strategy: &str, workload: &str) -> Result<Prepared, String> {
@@ -24,7 +28,7 @@ pub(crate) fn prepare_without_races(strategy: &str, workload: &str) -> Result<Pr
 }
 
 fn with(config: raddle::Config, strategy: &str, workload: &str) -> Result<Prepared, String> {
-    let body = crate::workloads::find(WORKLOADS, workload)?.body;
+    let body = crate::workloads::find(&[WORKLOADS, TASKS], workload)?.body;
     let strategy: raddle::Strategy =
         strategy.parse().map_err(|error| format!("strategy `{strategy}`: {error}"))?;
     let config = config.name("speed").strategy(strategy).unlimited_time().explore_trivial(true);

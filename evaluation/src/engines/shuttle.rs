@@ -7,12 +7,13 @@ use shuttle::{Config, MaxSteps, Runner};
 use crate::measure::Prepared;
 
 crate::workloads::workloads!(shuttle, crate::workloads::Unwatched);
+crate::workloads::tasks!(shuttle);
 
 const SEED: u64 = 42;
 
 /// Prepares a workload under `random` or `pct:DEPTH`.
 pub(crate) fn prepare(strategy: &str, workload: &str) -> Result<Prepared, String> {
-    let body = crate::workloads::find(WORKLOADS, workload)?.body;
+    let body = crate::workloads::find(&[WORKLOADS, tasks::TASKS], workload)?.body;
     if strategy == "random" {
         return Ok(Prepared::Ready(Box::new(move |count| {
             let scheduler = RandomScheduler::new_from_seed(SEED, count as usize);

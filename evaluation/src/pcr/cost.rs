@@ -42,7 +42,7 @@ pub(super) fn table(size: Size) -> Result<Vec<Row>, String> {
 /// A workload with and without coverage, by turns.
 fn coverage(name: &str, runs: u64, size: Size) -> Result<Row, String> {
     progress(&format!("coverage {name}"));
-    let body = find(WORKLOADS, name)?.body;
+    let body = find(&[WORKLOADS], name)?.body;
     let per_step = |coverage: bool| {
         let mut config = Config::new().strategy("random").runs(runs).unlimited_time();
         if coverage {

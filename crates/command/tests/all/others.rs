@@ -1,6 +1,7 @@
 //! Other compilers and programs that were not written for this, where they are installed. A test says what was seen.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use crate::world::World;
 
@@ -56,4 +57,21 @@ fn programs_of_debian() {
         let done = done.says(&["is not instrumented", "sampled: 10 executions"]);
         eprintln!("{}: {}", words[0], done.text.lines().next().unwrap_or_default());
     }
+}
+
+/// `CC` may name raddle in a way that the command cannot see: under another name, or behind a launcher such as ccache.
+#[test]
+fn a_compiler_that_calls_raddle_again_ends() {
+    let world = World::new("compiler_is_raddle");
+    let raddle = env!("CARGO_BIN_EXE_raddle");
+    let launcher = format!(
+        "#!/bin/sh\necho called >> calls\n[ $(wc -l < calls) -lt 9 ] || exit 9\nexec {raddle} cc \"$@\"\n"
+    );
+    fs::write(world.path("launcher"), launcher).unwrap();
+    fs::set_permissions(world.path("launcher"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(world.path("empty.c"), "int main(void) { return 0; }\n").unwrap();
+    let words = ["CC=./launcher", raddle, "cc", "empty.c", "-o", "empty"];
+    world.run("env", &words).ends_with(0);
+    // Once to compile, and once to ask for its version.
+    assert_eq!(fs::read_to_string(world.path("calls")).unwrap().lines().count(), 2);
 }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use raddle_core::{Action, Effect, ObjectId, Op, Question, Site};
 use raddle_runtime::port::{self, Kind};
 
-use super::polls::{self, Order};
+use super::polls::{self, Order, Polls};
 use super::signal::Signal;
 
 /// Runs a future to its end on the calling thread, and returns its output. The thread is blocked while the future waits to
@@ -42,41 +42,51 @@ pub(crate) fn block_on_at<F: Future>(
 ) -> F::Output {
     let mut future = pin!(future);
     let signal = Signal::new(&format!("future {}", name::<F>()), size_of::<F>(), site);
-    let mut driver = Driver { signal, spurious, order, may_be_spurious: true };
+    let mut driver = Driver::new(signal, spurious, order);
     loop {
-        match driver.poll(future.as_mut()) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => driver.wait(),
+        if let Poll::Ready(output) = driver.poll(future.as_mut()) {
+            return output;
         }
+        driver.wait();
     }
 }
 
 /// Polls one future on one thread.
 pub(super) struct Driver {
-    pub(super) signal: Arc<Signal>,
-    pub(super) spurious: Spurious,
-    pub(super) order: Order,
+    signal: Arc<Signal>,
+    waker: Waker,
+    spurious: Spurious,
+    /// What all polls of the run access, if their order matters.
+    polls: Option<Polls>,
     /// Whether the future may still be polled once without a wake-up.
-    pub(super) may_be_spurious: bool,
+    may_be_spurious: bool,
 }
 
 impl Driver {
-    /// Polls the future.
-    pub(super) fn poll<F: Future>(&self, future: Pin<&mut F>) -> Poll<F::Output> {
-        let waker = Waker::from(self.signal.clone());
-        let _poll = polls::begin(self.order, self.signal.site);
-        future.poll(&mut Context::from_waker(&waker))
+    pub(super) fn new(signal: Arc<Signal>, spurious: Spurious, order: Order) -> Driver {
+        let waker = Waker::from(signal.clone());
+        let polls = polls::shared(order, signal.site);
+        Driver { signal, waker, spurious, polls, may_be_spurious: true }
     }
 
-    /// Waits until the future is woken.
+    /// Polls the future.
+    pub(super) fn poll<F: Future>(&self, future: Pin<&mut F>) -> Poll<F::Output> {
+        let _signalled = self.signal.begin_poll();
+        let _poll = polls::begin(self.polls.as_ref(), self.signal.site);
+        future.poll(&mut Context::from_waker(&self.waker))
+    }
+
+    /// Waits until the future is to be polled.
     pub(super) fn wait(&mut self) {
-        let site = self.signal.site;
-        let is_spurious = match self.spurious {
-            Spurious::AsConfigured => port::spurious(site),
-            Spurious::Once => self.may_be_spurious && choose_spurious(site),
-        };
-        self.may_be_spurious &= !is_spurious;
-        self.signal.wait(is_spurious);
+        let Driver { signal, spurious, may_be_spurious, .. } = self;
+        signal.wait(|| {
+            let is_spurious = match spurious {
+                Spurious::AsConfigured => port::spurious(signal.site),
+                Spurious::Once => *may_be_spurious && choose_spurious(signal.site),
+            };
+            *may_be_spurious &= !is_spurious;
+            is_spurious
+        });
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) enum Order {
 }
 
 /// The object that all polls of a run access.
-type Polls = Arc<ManuallyDrop<AtomicUsize>>;
+pub(super) type Polls = Arc<ManuallyDrop<AtomicUsize>>;
 
 thread_local! {
     /// The object of the last run on this OS thread, and the number of that run.
@@ -38,17 +38,15 @@ pub(super) fn order() -> Order {
     if port::ordered_polls() { Order::Matters } else { Order::Free }
 }
 
-/// Makes the object known to the run, so that all threads that are spawned from now on share it.
-pub(super) fn declare(order: Order, site: Site) {
-    if order == Order::Matters {
-        object(site);
-    }
+/// Returns the object that all polls of the run access, if their order matters. All threads that are spawned from now on
+/// share it.
+pub(super) fn shared(order: Order, site: Site) -> Option<Polls> {
+    (order == Order::Matters && !port::is_over()).then(|| object(site))
 }
 
 /// Begins a poll.
-pub(super) fn begin(order: Order, site: Site) -> PollUnderWay {
-    let polls = (order == Order::Matters && !port::is_over()).then(|| object(site));
-    if let Some(polls) = &polls {
+pub(super) fn begin(polls: Option<&Polls>, site: Site) -> PollUnderWay<'_> {
+    if let Some(polls) = polls {
         polls.fetch_add_at(1, Ordering::Relaxed, site);
     }
     let steps = if polls.is_some() { port::step_count() } else { 0 };
@@ -56,16 +54,16 @@ pub(super) fn begin(order: Order, site: Site) -> PollUnderWay {
 }
 
 /// A poll, until it is dropped.
-pub(super) struct PollUnderWay {
-    polls: Option<Polls>,
+pub(super) struct PollUnderWay<'a> {
+    polls: Option<&'a Polls>,
     /// The number of steps of the run after the first of this poll.
     steps: usize,
     site: Site,
 }
 
-impl Drop for PollUnderWay {
+impl Drop for PollUnderWay<'_> {
     fn drop(&mut self) {
-        let Some(polls) = &self.polls else { return };
+        let Some(polls) = self.polls else { return };
         if port::step_count() != self.steps && !port::is_over() && !std::thread::panicking() {
             polls.fetch_add_at(1, Ordering::Relaxed, self.site);
         }

@@ -7,7 +7,8 @@
 use std::any::Any;
 use std::fmt;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use raddle_core::{Site, ThreadId};
@@ -18,7 +19,6 @@ use super::polls;
 use super::signal::Signal;
 use crate::drop_in::OneOsThread;
 use crate::naming::Named;
-use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 use crate::thread;
 
@@ -81,20 +81,22 @@ where
 /// What a task and its handles share.
 struct Task<T> {
     control: Arc<Control>,
-    join: Mutex<Join<T>>,
+    /// `None` before the end of the task, and after its result was taken. Accessed only while `Control::end` is locked.
+    result: std::sync::Mutex<Option<Result<T, JoinError>>>,
 }
 
 /// What does not depend on the output of the task.
 struct Control {
     name: &'static str,
     signal: Arc<Signal>,
+    /// Set with a notification of the signal, and read when the task has waited for the signal: so its accesses are
+    /// parts of these steps.
     is_aborted: AtomicBool,
-    has_ended: AtomicBool,
+    end: Mutex<End>,
 }
 
-struct Join<T> {
-    /// `None` before the end of the task, and after its result was taken.
-    result: Option<Result<T, JoinError>>,
+#[derive(Default)]
+struct End {
     has_ended: bool,
     /// The waker of the future that waits for the end.
     waker: Option<Waker>,
@@ -103,34 +105,31 @@ struct Join<T> {
 impl<T> Task<T> {
     fn new<F>(site: Site) -> Arc<Task<T>> {
         let name = name::<F>();
-        polls::declare(polls::order(), site);
+        // Before the spawn, so that the tasks share it.
+        polls::shared(polls::order(), site);
         let control = Arc::new(Control {
             name,
             signal: Signal::new(&format!("task {name}"), size_of::<F>(), site),
             is_aborted: AtomicBool::new(false),
-            has_ended: AtomicBool::new(false),
+            end: Mutex::default(),
         });
-        let join = Mutex::new(Join { result: None, has_ended: false, waker: None });
         if port::active() {
-            control.is_aborted.call(&format!("abort of task {name}"), site);
-            control.has_ended.call(&format!("end of task {name}"), site);
-            join.call(&format!("result of task {name}"), site);
+            control.end.call(&format!("result of task {name}"), site);
         }
-        Arc::new(Task { control, join })
+        Arc::new(Task { control, result: std::sync::Mutex::new(None) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Join<T>> {
-        self.join.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn result(&self) -> std::sync::MutexGuard<'_, Option<Result<T, JoinError>>> {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the task, and wakes who waits for that.
     fn end(&self, result: Result<T, JoinError>) {
-        self.control.has_ended.store(true, Ordering::Release);
-        let mut join = self.lock();
-        join.result = Some(result);
-        join.has_ended = true;
-        let waker = join.waker.take();
-        drop(join);
+        let mut end = self.control.end();
+        *self.result() = Some(result);
+        end.has_ended = true;
+        let waker = end.waker.take();
+        drop(end);
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -140,8 +139,25 @@ impl<T> Task<T> {
 impl Control {
     #[track_caller]
     fn abort(&self) {
-        self.is_aborted.store(true, Ordering::Release);
+        let set = || self.is_aborted.store(true, Ordering::Release);
+        let is_controlled = port::active();
+        if !is_controlled {
+            set();
+        }
         Waker::from(self.signal.clone()).wake();
+        if is_controlled {
+            set();
+        }
+    }
+
+    #[track_caller]
+    fn is_finished(&self) -> bool {
+        self.end().has_ended
+    }
+
+    #[track_caller]
+    fn end(&self) -> MutexGuard<'_, End> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -172,16 +188,17 @@ fn run<F: Future>(future: F, task: Arc<Task<F::Output>>) {
 /// Polls the future until it is ready or the task is aborted, and drops it.
 fn poll_to_end<F: Future>(future: F, task: &Task<F::Output>) -> Result<F::Output, JoinError> {
     let mut future = pin!(future);
-    let (signal, order) = (task.control.signal.clone(), polls::order());
-    let mut driver =
-        Driver { signal, spurious: Spurious::AsConfigured, order, may_be_spurious: true };
+    let signal = task.control.signal.clone();
+    // An abort that comes before the first poll is seen by the first wait.
+    signal.set_due();
+    let mut driver = Driver::new(signal, Spurious::AsConfigured, polls::order());
     loop {
+        driver.wait();
         if task.control.is_aborted.load(Ordering::Acquire) {
             return Err(JoinError(Reason::Cancelled));
         }
-        match driver.poll(future.as_mut()) {
-            Poll::Ready(output) => return Ok(output),
-            Poll::Pending => driver.wait(),
+        if let Poll::Ready(output) = driver.poll(future.as_mut()) {
+            return Ok(output);
         }
     }
 }
@@ -224,7 +241,7 @@ impl<T> JoinHandle<T> {
     /// Returns whether the task has ended.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
-        self.task.control.has_ended.load(Ordering::Acquire)
+        self.task.control.is_finished()
     }
 }
 
@@ -232,15 +249,15 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut join = self.task.lock();
-        if !join.has_ended {
-            let before = join.waker.replace(context.waker().clone());
-            drop(join);
+        let mut end = self.task.control.end();
+        if !end.has_ended {
+            let before = end.waker.replace(context.waker().clone());
+            drop(end);
             drop(before);
             return Poll::Pending;
         }
-        let result = join.result.take();
-        drop(join);
+        let result = self.task.result().take();
+        drop(end);
         Poll::Ready(result.expect("a JoinHandle was polled after it had returned its result"))
     }
 }
@@ -280,7 +297,7 @@ impl AbortHandle {
     /// Returns whether the task has ended.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
-        self.control.has_ended.load(Ordering::Acquire)
+        self.control.is_finished()
     }
 }
 

@@ -3,24 +3,20 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use raddle_core::{Action, ObjectId, Op, PauseOp, Site};
-use raddle_runtime::port::{self, Kind};
-
-/// Returns a future that is pending once. Other tasks and threads run first.
+/// Returns a future that is pending once: it wakes itself, so that other tasks and threads may run before it is polled
+/// again.
 ///
 /// ```
 /// raddle::future::block_on(raddle::future::yield_now());
 /// ```
-#[track_caller]
 pub fn yield_now() -> YieldNow {
-    YieldNow { site: Site::caller(), has_yielded: false }
+    YieldNow { has_yielded: false }
 }
 
 /// The future of [`yield_now`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless they are polled"]
 pub struct YieldNow {
-    site: Site,
     has_yielded: bool,
 }
 
@@ -32,10 +28,6 @@ impl Future for YieldNow {
             return Poll::Ready(());
         }
         self.has_yielded = true;
-        if port::active() {
-            let op = Op::new(ObjectId::NONE, Action::Pause(PauseOp::Yield));
-            port::submit(Kind::Any, op, self.site);
-        }
         context.waker().wake_by_ref();
         Poll::Pending
     }

@@ -104,6 +104,33 @@ fn a_lost_wakeup_is_a_deadlock_that_names_the_task() {
     }
 }
 
+/// Checks a future that wakes itself in its first poll, that a thread wakes too, and that is ready in poll `ready_in`.
+fn wake_twice(ready_in: usize) -> Report {
+    dpor(move || {
+        let mut polls = 0;
+        let twice = poll_fn(move |context| {
+            polls += 1;
+            if polls == 1 {
+                let waker = context.waker().clone();
+                raddle::thread::spawn(move || waker.wake());
+                context.waker().wake_by_ref();
+            }
+            if polls < ready_in { Poll::Pending } else { Poll::Ready(()) }
+        });
+        block_on(spawn(twice)).unwrap();
+    })
+}
+
+/// Wake-ups before a poll are one wake-up, and one of them may come from the future itself.
+#[test]
+fn wakeups_before_a_poll_are_one() {
+    assert_exhausted(&wake_twice(2));
+    let report = wake_twice(3);
+    let failure = report.failure().expect("the second wake-up comes before the second poll");
+    assert!(matches!(failure.finding, Finding::Deadlock(_)), "{:?}", failure.finding);
+    assert!(raddle::text(&report).contains("already woken"), "{}", raddle::text(&report));
+}
+
 #[test]
 fn a_task_returns_its_output_and_local_ones_are_not_send() {
     let report = dpor(|| {
