@@ -106,7 +106,7 @@ fn legend(size: Size) -> Vec<String> {
         &mut lines,
     );
     more(
-        "> not finished in the time allowed; endless run: a thread spins, and others wait for ever",
+        "> not finished in the time allowed; endless run: a thread spins, and others wait forever",
         &mut lines,
     );
     lines.extend(programs());

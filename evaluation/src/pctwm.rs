@@ -253,7 +253,7 @@ fn instance(program: &Program, extra_stores: u32) -> Instance {
 
 /// The best rate at a depth, and the history depth at which it is.
 fn best_history(program: &'static Program, depth: u32, runs: u64, extra: u32) -> (f64, u32) {
-    // Without sinks nobody looks at the history.
+    // Without sinks the history is not used.
     let histories = if depth == 0 { 1..=1 } else { 1..=DEEPEST_HISTORY };
     let rates = histories.map(|history| {
         (rate(program, instance(program, extra), Pctwm::new(depth, history), runs), history)

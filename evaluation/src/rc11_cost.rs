@@ -105,7 +105,7 @@ fn locks() {
         let shared = shared.clone();
         thread::spawn(move || {
             for _ in 0..100 {
-                let mut guard = shared.0.lock().expect("nobody panics");
+                let mut guard = shared.0.lock().expect("no thread panics");
                 *guard += shared.1.fetch_add(1, Relaxed);
             }
         })

@@ -104,7 +104,7 @@ fn asked(target: Target, kind: Kind) -> String {
         Target::AtMost(_) => "≤",
         Target::Exactly(_) => "=",
     };
-    // Bounds are as written in the source: no digits behind a point that nobody wrote.
+    // Bounds are as written in the source: no digits behind a point that the source has not.
     let bound = target.bound();
     let bound = match kind {
         Kind::Measure | Kind::Count if bound.fract() == 0.0 => grouped(bound),

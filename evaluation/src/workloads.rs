@@ -20,11 +20,11 @@ pub(crate) struct Workload {
     pub(crate) body: fn(),
 }
 
-/// A plain cell, for engines that have none of their own: nobody looks for races on it.
+/// A plain cell, for engines that have none of their own. No engine looks for races on it.
 #[allow(dead_code, reason = "only some engines have no cells")]
 pub(crate) struct Unwatched(std::cell::UnsafeCell<u64>);
 
-#[allow(dead_code, reason = "likewise")]
+#[allow(dead_code, reason = "only some engines have no cells")]
 impl Unwatched {
     pub(crate) fn new(number: u64) -> Unwatched {
         Unwatched(std::cell::UnsafeCell::new(number))

@@ -147,7 +147,7 @@ impl State {
     /// Lets the calling thread sleep.
     pub(crate) fn sleep(&self, nanos: u64, site: Site) {
         let deadline = self.clock_time().saturating_add(nanos);
-        // Nobody else knows the object, so nobody wakes the thread.
+        // No other thread knows the object, so none wakes this one.
         let key = self.me().index();
         let object: ObjectId = self.object(key, Use::Alarm, || Initial::Semaphore(0), site);
         let wait = |timed: bool| Op::new(object, Action::Semaphore(SemaphoreOp::Wait { timed }));

@@ -1,5 +1,5 @@
 //! A mailbox between tasks. Bug: the receiver looks for a letter first and registers its waker then. A letter in between
-//! wakes nobody. Fixed by registering first.
+//! wakes no task. Fixed by registering first.
 //!
 //! ```sh
 //! cargo run -p raddle --example async_mailbox

@@ -176,7 +176,7 @@ const MISTAKES: &[Mistake] = &[
         tests: FREES,
     },
     Mistake {
-        name: "a value that was moved out of a Box is one that nobody uses",
+        name: "a value that was moved out of a Box is not used later",
         file: "crates/runtime/src/run/ends.rs",
         right: "data.watched.was_in_arc.get() || !self.pool.flags.heap",
         wrong: "data.watched.was_in_arc.get() || self.pool.flags.heap",

@@ -34,7 +34,7 @@ macro_rules! operations {
 
             use super::black_box;
 
-            /// Takes a lock that nobody holds, changes what it guards, and gives it back.
+            /// Takes a free lock, changes what it guards, and gives it back.
             pub(super) fn lock(count: u64) {
                 let total = Mutex::new(0u64);
                 for number in 0..count {

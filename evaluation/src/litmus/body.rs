@@ -23,7 +23,7 @@ macro_rules! body {
                 *thread = Some(thread::spawn(move || follow(number, script, &variables)));
             }
             for (number, thread) in threads.into_iter().flatten().enumerate() {
-                record.take(script, number, thread.join().expect("nobody panics"));
+                record.take(script, number, thread.join().expect("no thread panics"));
             }
             for (place, variable) in variables.iter().enumerate() {
                 record.end_with(place, variable.load(Ordering::Relaxed));

@@ -21,7 +21,7 @@ pub(crate) struct Script {
     pub(super) threads: Vec<Vec<(Instruction, usize)>>,
     /// The outcome that is asked for.
     wanted: Wanted,
-    /// Whether an execution had it, since somebody began to look.
+    /// Whether an execution had it, since the last call of [`Script::look`].
     seen: AtomicBool,
 }
 

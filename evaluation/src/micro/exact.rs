@@ -181,7 +181,7 @@ mod tests {
     fn orders_of_one_object_are_interleavings() {
         let mut micro = Micro::random(Mix::Writes, Spread::Uniform, 0);
         let only = Step { object: 0, writes: true };
-        // Two threads on one object, and two that read what nobody writes.
+        // Two threads on one object, and two that read what no thread writes.
         micro.threads = [
             [only; 4],
             [only; 4],

@@ -1,9 +1,9 @@
 //! Loops that wait.
 //!
 //! A round is *idle* if its thread announces an operation in a local state that it already had since it last changed
-//! something. Leaving an idle round out of an execution makes no difference to anybody. So a search may cut the thread
-//! off there, and a sampler may let it wait until another thread changes something that the round looked at. If nobody
-//! else can go on and every look would return the same again, the threads wait forever.
+//! something. No thread can tell an execution from the same one without an idle round. So a search may cut the thread
+//! off there, and a sampler may let it wait until another thread changes something that the round looked at. If no
+//! other thread can go on and every look would return the same again, the threads wait forever.
 //!
 //! The substrate tells the local state, as a hash ([`Engine::arrive`]). Local state that it does not see must not differ
 //! between two rounds.

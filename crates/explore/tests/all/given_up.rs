@@ -1,4 +1,4 @@
-//! Runs that a chooser gives up: their tail is a real execution, fair, and changes nothing for anybody else.
+//! Runs that a chooser gives up: their tail is a real execution, fair, and changes nothing for other runs.
 
 use std::time::Duration;
 

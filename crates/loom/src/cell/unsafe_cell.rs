@@ -83,7 +83,7 @@ impl<T: ?Sized> ConstPtr<T> {
     /// Returns the value.
     ///
     /// # Safety
-    /// The cell exists, and nobody writes the value meanwhile.
+    /// The cell exists, and no other thread writes the value meanwhile.
     pub unsafe fn deref(&self) -> &T {
         // SAFETY: promised by the caller.
         unsafe { &*self.pointer }

@@ -144,7 +144,7 @@ pub const FAMILIES: &[Family] = &[
             let total = Arc::new(Mutex::new(0));
             join((0..size).map(|_| {
                 let total = total.clone();
-                thread::spawn(move || *total.lock().expect("nobody panics") += 1)
+                thread::spawn(move || *total.lock().expect("no thread panics") += 1)
             }));
         },
     },
@@ -158,7 +158,7 @@ pub const FAMILIES: &[Family] = &[
             join((0..size).map(|_| {
                 let total = total.clone();
                 thread::spawn(move || {
-                    let _guard = total.0.lock().expect("nobody panics");
+                    let _guard = total.0.lock().expect("no thread panics");
                     total.1.store(total.1.load(Relaxed) + 1, Relaxed);
                 })
             }));

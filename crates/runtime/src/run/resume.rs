@@ -27,7 +27,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
 
 /// Returns a pointer to a run or a view of it.
 pub(super) fn without_lifetime<'r>(run: &'r (dyn Execution + 'r)) -> NonNull<dyn Execution> {
-    // SAFETY: only the lifetime of a pointer is changed, which nobody may use without a promise of their own.
+    // SAFETY: only the lifetime of a pointer is changed, and every use of that needs a promise of its own.
     unsafe {
         std::mem::transmute::<NonNull<dyn Execution + 'r>, NonNull<dyn Execution>>(NonNull::from(
             run,

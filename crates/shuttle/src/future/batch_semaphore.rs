@@ -143,7 +143,7 @@ impl BatchSemaphore {
         wakers
     }
 
-    /// Takes permits for the waiter `id`, or for somebody who does not wait.
+    /// Takes permits for the waiter `id`, or for a caller that does not wait.
     fn take(
         &self,
         state: &mut State,
