@@ -204,6 +204,9 @@ mod tests {
                     for word in ["dpor", "dpor-classic", "bpor:1", "dfs:2", "dfs-delay:2"] {
                         passes(program, word, scaled(20));
                     }
+                    for word in ["auto", "dfs", "bpor:0-1", "bpor-plain:1", "bpor:1:fair:1"] {
+                        passes(program, word, scaled(10));
+                    }
                 }
                 Space::Cyclic => {
                     passes(program, "bpor:1:fair:1", scaled(20));

@@ -406,6 +406,10 @@ impl<'b, 'c> Bench<'b, 'c> {
 
     /// Returns what ends the work, if it has to end.
     fn is_cut_off(&self) -> Option<CutOff> {
+        if self.executions == 0 {
+            // One run tells the size of the run that was found, with which the report says what ended the work.
+            return None;
+        }
         if self.executions >= self.phase_end {
             return Some(CutOff::Executions);
         }

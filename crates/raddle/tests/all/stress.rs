@@ -107,6 +107,7 @@ fn child_entry() {
         None => {}
         Some("a million runs") => a_million_runs(),
         Some("a hundred thousand threads") => a_hundred_thousand_threads(),
+        Some("threads left behind by explanations") => threads_left_behind_by_explanations(),
         Some("threads left behind by a check") => threads_left_behind_by_a_check(),
         Some("threads left behind") => threads_left_behind(),
         Some(other) => panic!("no such case: {other}"),
@@ -156,6 +157,38 @@ fn threads_left_behind_by_a_check() {
     assert_eq!(report.failures.as_ref().map(|failures| failures.causes.len()), Some(1));
     assert!(report.leaked >= 4096 && report.executions < 600);
     assert!(raddle::text(&report).contains("ended early: "), "{}", raddle::text(&report));
+}
+
+/// Explanations of deadlocks leave a bounded number of threads behind. Later failures are reported with the reason why
+/// they are not shrunk.
+#[test]
+fn explanations_leave_few_threads_behind() {
+    alone("threads left behind by explanations");
+}
+
+fn threads_left_behind_by_explanations() {
+    /// 32 threads wait for a lock that main holds, or for the one of two that deadlock.
+    fn program() {
+        let locks = Arc::new([(); 3].map(Mutex::new));
+        let _held = locks[2].lock().unwrap();
+        let threads: Vec<_> = (0..32)
+            .map(|number| {
+                let locks = locks.clone();
+                thread::spawn(move || drop(locks[number % 3].lock()))
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+    let mut texts = Vec::new();
+    for seed in 0..40 {
+        let report = Config::new().strategy("random").seed(seed).run(program);
+        let failure = report.failure().expect("main holds a lock");
+        assert!(failure.reproduced && failure.explanation.is_some());
+        texts.push(raddle::text(&report));
+    }
+    let reason = "not shrunk · ended because failing executions have left too many threads behind";
+    assert!(!texts[0].contains(reason), "{}", texts[0]);
+    assert!(texts[39].contains(reason), "{}", texts[39]);
 }
 
 /// All checks of a process together leave a bounded number of threads behind.

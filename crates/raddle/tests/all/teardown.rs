@@ -447,10 +447,11 @@ fn panic_in_a_destructor() {
 
 /// Ways to end the process inside a check, and what is said of each.
 #[cfg(unix)]
-const CRASHES: [(&str, &str); 5] = [
+const CRASHES: [(&str, &str); 6] = [
     ("segfault", "(SIGSEGV)"),
     ("bus error", "(SIGBUS)"),
     ("abort", "(SIGABRT)"),
+    ("panic in a panic", "(SIGABRT)"),
     ("exit", "(`process::exit`)"),
     ("crash overflow", "overflowed its stack"),
 ];
@@ -470,6 +471,10 @@ fn crash(case: &str) {
                 }
                 "bus error" => read_beyond_file(),
                 "abort" => std::process::abort(),
+                "panic in a panic" => {
+                    let _last = OnDrop(|| panic!("the destructor fails"));
+                    panic!("the thread fails");
+                }
                 "exit" => std::process::exit(3),
                 _ => _ = std::hint::black_box(recurse(0)),
             }
@@ -504,7 +509,9 @@ fn a_crash_names_the_check_the_step_and_the_token() {
         {
             assert!(text.contains(part), "{case}: {part} is not in\n{text}");
         }
-        assert_eq!(text.matches("RADDLE_REPLAY").count(), 1, "{case}: {text}");
+        // A panic in a panic is named before it becomes an abort.
+        let times = if case == "panic in a panic" { 2 } else { 1 };
+        assert_eq!(text.matches("RADDLE_REPLAY").count(), times, "{case}: {text}");
     }
 }
 

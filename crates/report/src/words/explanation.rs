@@ -15,7 +15,10 @@ pub(crate) fn shrunk(explanation: &Explanation) -> String {
         None if *minimal && to.preemptions > 0 => {
             format!("needs {}", count(to.preemptions.into(), "preemption", "preemptions"))
         }
-        None => return String::new(),
+        None => match cut_off {
+            Some(CutOff::Leaks) => "not shrunk".to_owned(),
+            Some(CutOff::Executions | CutOff::Time) | None => return String::new(),
+        },
     };
     if *minimal {
         text += match to.preemptions {
@@ -30,7 +33,9 @@ pub(crate) fn shrunk(explanation: &Explanation) -> String {
             text += &format!(" · ended after {}", count(*executions, "execution", "executions"));
         }
         Some(CutOff::Time) => text += " · ended by its time limit",
-        Some(CutOff::Leaks) => text += " · ended because too many threads were left behind",
+        Some(CutOff::Leaks) => {
+            text += " · ended because failing executions have left too many threads behind";
+        }
     }
     text
 }
