@@ -22,9 +22,7 @@
 //! Deviations: attempts to write-lock a reader-writer lock, and futexes, are not covered. At the first of them the search
 //! begins anew as [`Graphs`].
 
-use raddle_core::{
-    Access, Action, Choice, Choices, Ending, EventId, Op, RwLockOp, Schedule, ThreadOp, Trace,
-};
+use raddle_core::{Access, Choice, Choices, Ending, EventId, Schedule, Trace};
 use raddle_results::Search;
 
 use crate::graphs::asks_for_ends;
@@ -36,6 +34,7 @@ mod clocks;
 mod follow;
 mod graph;
 mod objects;
+mod operations;
 mod readers;
 mod revisit;
 mod script;
@@ -46,6 +45,7 @@ use clocks::contains;
 use follow::Follow;
 use graph::{Graph, Half, Node, NodeId, Part};
 use objects::{Objects, Run};
+use operations::{is_covered, is_ordered};
 use readers::{comes, groups_before};
 use revisit::{Taken, revisit};
 use script::Script;
@@ -464,64 +464,4 @@ impl Visit<'_> {
         added.push(half);
         added
     }
-}
-
-/// Returns whether other threads can observe when an operation is performed.
-#[inline]
-fn is_ordered(op: &Op, ends: Ends) -> bool {
-    op.is_atomic() || is_ordered_on_object(op, ends)
-}
-
-fn is_ordered_on_object(op: &Op, ends: Ends) -> bool {
-    match op.action() {
-        Action::Fence(_)
-        | Action::Pause(_)
-        | Action::Choose { .. }
-        | Action::Thread(ThreadOp::Spawn | ThreadOp::Join) => false,
-        Action::Thread(ThreadOp::Exit) => ends == Ends::Ordered,
-        Action::Thread(ThreadOp::IsFinished)
-        | Action::Atomic(_)
-        | Action::Cell(_)
-        | Action::Mutex(_)
-        | Action::RwLock(_)
-        | Action::Condvar(_)
-        | Action::Barrier(_)
-        | Action::Once(_)
-        | Action::Park(_)
-        | Action::Channel(_)
-        | Action::Semaphore(_)
-        | Action::Futex(_) => true,
-    }
-}
-
-/// Returns whether the search covers all operations of a run.
-fn is_covered(trace: &Trace) -> bool {
-    let is_covered = |op: &Op| {
-        op.is_atomic()
-            || match op.action() {
-                Action::Atomic(_)
-                | Action::Fence(_)
-                | Action::Pause(_)
-                | Action::Choose { .. }
-                | Action::Thread(_)
-                | Action::Cell(_)
-                | Action::Mutex(_)
-                | Action::Condvar(_)
-                | Action::Barrier(_)
-                | Action::Once(_)
-                | Action::Park(_)
-                | Action::Channel(_)
-                | Action::Semaphore(_)
-                | Action::RwLock(
-                    RwLockOp::Read
-                    | RwLockOp::Write
-                    | RwLockOp::TryRead
-                    | RwLockOp::UnlockRead
-                    | RwLockOp::UnlockWrite,
-                ) => true,
-                Action::RwLock(RwLockOp::TryWrite) | Action::Futex(_) => false,
-            }
-    };
-    trace.events.iter().all(|event| is_covered(&event.op))
-        && trace.pending.iter().all(|pending| is_covered(&pending.op))
 }

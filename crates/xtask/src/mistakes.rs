@@ -113,6 +113,13 @@ const MISTAKES: &[Mistake] = &[
         tests: TRUST,
     },
     Mistake {
+        name: "a loop is cut off although a graph has further rounds",
+        file: "crates/explore/src/trust/follow.rs",
+        right: "is_some_and(|answers| !answers.is_empty())",
+        wrong: "is_some_and(Vec::is_empty) && false",
+        tests: TRUST,
+    },
+    Mistake {
         name: "graphs that a worker gives away are lost",
         file: "crates/explore/src/trust/workers.rs",
         right: "common.items.extend(items.drain(..items.len() / 2));",

@@ -266,12 +266,19 @@ impl Rc11 {
         for store in &self.locations[variable].stores[position + 1..] {
             targets.add(&self.order, store);
         }
-        let mut order = core::mem::take(&mut self.order);
-        let sc_record = self.with_access(variable, by.thread, resolved, position, |access| {
-            order.access(access, by.index, &targets)
-        });
-        self.order = order;
-        sc_record
+        let location = &self.locations[variable];
+        let empty = Clock::EMPTY;
+        let before = self.causality.clock(by.thread).unwrap_or(&empty);
+        let mut after = before.clone();
+        if resolved.reads && resolved.order.acquires() {
+            after.join(&location.stores[position].message);
+        }
+        let (writes, is_sc) = (resolved.writes.is_some(), resolved.order == Order::SeqCst);
+        let thread = by.thread;
+        let access =
+            Access { thread, variable, location, position, writes, is_sc, before, after: &after };
+        let sc = self.order.access(&access, by.index, &targets);
+        ScRecord { index: by.index, sc, clock: after }
     }
 }
 

@@ -1,17 +1,18 @@
 //! Searches under RC11 against the axioms, and with objects against depth-first search: every execution graph exactly
 //! once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use raddle_core::{
-    Action, AtomicOp, Choices, Ending, Order, RwLockOp, Schedule, ThreadId, ThreadInfo, Trace,
+    Action, AtomicOp, Choices, Effect, Ending, Order, RwLockOp, Schedule, ThreadId, ThreadInfo,
+    Trace,
 };
 use raddle_engine::{Rc11, Register, ThreadIds};
 use raddle_explore::{Explorer, Graphs, ParallelTrust, Trust};
 use raddle_strategy::{Rng, mix};
-use raddle_testkit::litmus::run::{Litmus, graph_of};
+use raddle_testkit::litmus::run::{ForgetfulLitmus, Litmus, graph_of};
 use raddle_testkit::litmus::table::{MORE, TESTS, Verdict};
 use raddle_testkit::litmus::{Code, Graph, Instruction, Outcome, axioms, random_code, shrink_code};
 use raddle_testkit::{Interpreter, Kind, Program, Shape, Step, explore_in, for_all, scaled};
@@ -134,6 +135,69 @@ fn loops_that_wait_have_the_executions_that_the_axioms_allow() {
         }
     }
     assert!(waits as u64 > cases / 2, "too few loops");
+}
+
+/// Returns what the operations of a whole execution read last, in program order.
+fn last_reads(code: &Code, trace: &Trace) -> Vec<u64> {
+    let mut all = Vec::new();
+    for (thread, text) in code.threads.iter().enumerate() {
+        let id = ThreadId(thread as u32 + 1);
+        let events = trace.events.iter().filter(|event| event.id.thread == id);
+        let mut values = events.filter_map(|event| match event.effect {
+            Effect::Value(value) | Effect::Exchanged(value) | Effect::Kept(value) => Some(value),
+            _ => None,
+        });
+        for (at, instruction) in text.iter().enumerate() {
+            if instruction.reads() {
+                let awaited = match text.get(at + 1) {
+                    Some(&Instruction::Await(value)) => Some(value),
+                    _ => None,
+                };
+                let is_last = |value: &u64| awaited.is_none_or(|awaited| *value == awaited);
+                all.push(values.find(is_last).expect("the loop has ended"));
+            }
+        }
+        assert_eq!(values.next(), None);
+    }
+    all
+}
+
+/// Which rounds of a loop seem to repeat may differ between runs. Nothing is lost then.
+#[test]
+fn loops_that_are_cut_off_later_in_some_runs_lose_nothing() {
+    for case in 0..scaled(500) {
+        let mut rng = Rng::new(mix(9, case));
+        let mut code = random_code(&mut rng, 7, 300);
+        code = add_tests(code, &mut rng);
+        for thread in &mut code.threads {
+            thread.retain(|instruction| !matches!(instruction, Instruction::Require(_)));
+        }
+        let mut found = BTreeSet::new();
+        let mut substrate = ForgetfulLitmus::default();
+        let trust = Trust::default();
+        explore_in(Rc11::default(), &mut substrate, &code, trust, 100_000, |trace| {
+            if is_whole(trace) && trace.ending == Ending::Finished && trace.stopped.is_empty() {
+                found.insert(last_reads(&code, trace));
+            }
+        })
+        .expect("the search ends");
+        let awaited = code.threads.iter().flat_map(|text| {
+            let reads = text.iter().enumerate().filter(|(_, instruction)| instruction.reads());
+            reads.map(|(at, _)| match text.get(at + 1) {
+                Some(&Instruction::Await(value)) => Some(value),
+                _ => None,
+            })
+        });
+        let awaited: Vec<Option<u64>> = awaited.collect();
+        let reads = axioms::consistent(&code).into_values().filter_map(|outcome| {
+            let reads: Option<Vec<u64>> = outcome.read.into_iter().collect();
+            reads.filter(|reads| {
+                let mut pairs = reads.iter().zip(&awaited);
+                pairs.all(|(read, awaited)| awaited.is_none_or(|awaited| *read == awaited))
+            })
+        });
+        assert_eq!(found, reads.collect(), "case {case}: {code}");
+    }
 }
 
 /// Returns the number of runs of each class that a search finds. Returns `None` if there are too many runs.

@@ -18,26 +18,46 @@ use super::{Code, Graph, Instruction, Outcome, Place};
 #[derive(Debug, Default)]
 pub struct Litmus;
 
+/// Runs litmus tests as [`Litmus`] does. In some runs, loops that await a value do not seem to repeat at first.
+#[derive(Debug, Default)]
+pub struct ForgetfulLitmus {
+    runs: u32,
+}
+
 impl Substrate for Litmus {
     type Program = Code;
 
     fn execute<M: Memory>(&mut self, engine: &mut Engine<M>, choices: Choices<'_>, code: &Code) {
-        engine.begin(&choices);
-        let is_await = |instruction: &Instruction| matches!(instruction, Instruction::Await(_));
-        if code.threads.iter().flatten().any(is_await) {
-            engine.offer_frames(Frames::FromTheBeginning);
-        }
-        let declare = |variable| {
-            let initial = Initial::Atomic(Scalar::U64, 0);
-            (variable, engine.declare(ThreadId::MAIN, initial, Site::UNKNOWN))
-        };
-        let variables = code.variables().into_iter().map(declare).collect();
-        let threads = vec![Thread::default(); code.threads.len() + 1];
-        let mut run = Run { engine, choices, code, variables, threads };
-        let mut next = Some(run.announce(ThreadId::MAIN));
-        while let Some(thread) = next.and_then(Turn::thread) {
-            next = run.turn(thread);
-        }
+        execute(engine, choices, code, 0);
+    }
+}
+
+impl Substrate for ForgetfulLitmus {
+    type Program = Code;
+
+    fn execute<M: Memory>(&mut self, engine: &mut Engine<M>, choices: Choices<'_>, code: &Code) {
+        self.runs += 1;
+        execute(engine, choices, code, self.runs % 3);
+    }
+}
+
+/// Runs `code`. A loop seems to repeat after `unseen` rounds.
+fn execute<M: Memory>(engine: &mut Engine<M>, choices: Choices<'_>, code: &Code, unseen: u32) {
+    engine.begin(&choices);
+    let is_await = |instruction: &Instruction| matches!(instruction, Instruction::Await(_));
+    if code.threads.iter().flatten().any(is_await) {
+        engine.offer_frames(Frames::FromTheBeginning);
+    }
+    let declare = |variable| {
+        let initial = Initial::Atomic(Scalar::U64, 0);
+        (variable, engine.declare(ThreadId::MAIN, initial, Site::UNKNOWN))
+    };
+    let variables = code.variables().into_iter().map(declare).collect();
+    let threads = vec![Thread::default(); code.threads.len() + 1];
+    let mut run = Run { engine, choices, code, variables, threads, unseen };
+    let mut next = Some(run.announce(ThreadId::MAIN));
+    while let Some(thread) = next.and_then(Turn::thread) {
+        next = run.turn(thread);
     }
 }
 
@@ -48,6 +68,8 @@ struct Run<'a, 'c, M: Memory> {
     variables: BTreeMap<char, ObjectId>,
     /// By [`ThreadId`]; main first.
     threads: Vec<Thread>,
+    /// The rounds of a loop that do not seem to repeat.
+    unseen: u32,
 }
 
 #[derive(Clone, Default)]
@@ -57,6 +79,8 @@ struct Thread {
     /// The value read last.
     read: u64,
     announced: Option<Op>,
+    /// By place in the code: how often it was reached.
+    visits: BTreeMap<usize, u32>,
 }
 
 impl<M: Memory> Run<'_, '_, M> {
@@ -66,8 +90,12 @@ impl<M: Memory> Run<'_, '_, M> {
         state.announced = Some(op);
         if self.engine.takes_frames() {
             // The value read last is tested only right after it was read.
-            let frame = state.at as u64;
-            self.engine.arrive(thread, frame);
+            // The end of a thread is another place than its last operation.
+            let place = 2 * state.at + usize::from(op.is_thread());
+            let visits = state.visits.entry(place).or_default();
+            *visits += 1;
+            let round = u64::from((*visits).min(self.unseen + 1));
+            self.engine.arrive(thread, (place as u64) << 32 | round);
         }
         self.engine.submit(Kind::Any, thread, &op, Site::UNKNOWN, &mut self.choices)
     }

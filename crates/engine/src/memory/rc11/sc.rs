@@ -154,9 +154,9 @@ impl ScOrder {
             || !contains(&self.predecessors_of(access), &targets.base)
     }
 
-    /// Adds an access that [`allows`](ScOrder::allows) has accepted, the event `index` of its thread. Returns its
-    /// record.
-    pub fn access(&mut self, access: &Access<'_>, index: u32, targets: &Targets) -> ScRecord {
+    /// Adds an access that [`allows`](ScOrder::allows) has accepted, the event `index` of its thread. Returns its number
+    /// among the sequentially consistent events of its thread, counted from one, or zero if it is none.
+    pub fn access(&mut self, access: &Access<'_>, index: u32, targets: &Targets) -> u32 {
         if !targets.fence.is_empty() {
             let fences = self.closure(&self.fences_before(access.after));
             for &(thread, count) in &targets.fence {
@@ -177,7 +177,7 @@ impl ScOrder {
             }
         }
         self.add_event(access.thread, index, loc, access.after);
-        ScRecord { index, sc, clock: access.after.clone() }
+        sc
     }
 
     /// Adds a sequentially consistent fence with the clock `clock`.
@@ -251,6 +251,10 @@ impl ScOrder {
         let mut is_closed = false;
         // By sb, also after a fence.
         let mut direct = self.fences_before(before);
+        if let Some(last) = self.threads.len().checked_sub(1) {
+            // Makes room for all threads at once.
+            direct.raise(ThreadId(last as u32), 0);
+        }
         self.add_own_events(thread, &mut direct);
         // By sb≠loc;hb;sb≠loc.
         if let Some(state) = self.thread(thread) {
