@@ -95,7 +95,7 @@ fn source(codes: &[Code]) -> String {
             text += "    (void)read;\n    return unused;\n}\n";
             write!(names, "{name}, ").unwrap();
         }
-        write!(bodies, "    {{{names}0}},\n").unwrap();
+        writeln!(bodies, "    {{{names}0}},").unwrap();
         write!(reads, "{count}, ").unwrap();
         write!(variables, "\"{}\", ", code.variables().into_iter().collect::<String>()).unwrap();
     }
