@@ -27,7 +27,7 @@ int main(int count, char **arguments) {
     for (int i = 0; i < reads[number]; i++)
         at += sprintf(name + at, seen[i] < 0 ? "_ " : "%ld ", seen[i]);
     for (const char *variable = variables[number]; *variable; variable++)
-        at += sprintf(name + at, "%c%lu ", *variable, 
+        at += sprintf(name + at, "%c%lu ", *variable,
                       atomic_load_explicit(&values[*variable - 'a'], memory_order_relaxed));
     close(open(name, O_CREAT | O_WRONLY, 0644));
     return 0;
