@@ -72,11 +72,11 @@ fn passes_message(
         let other = shared.clone();
         let writer = thread::spawn(move || {
             other.0.store(1, Relaxed);
-            fences[0].map(fence);
+            fences[0].into_iter().for_each(fence);
             other.1.store(true, store);
         });
         if shared.1.load(load) {
-            fences[1].map(fence);
+            fences[1].into_iter().for_each(fence);
             assert_eq!(shared.0.load(Relaxed), 1, "the value is missing");
         }
         writer.join().unwrap();

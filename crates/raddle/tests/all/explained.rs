@@ -130,3 +130,66 @@ fn what_does_not_end_and_what_is_not_repeatable_is_not_explained() {
     let report = random().max_steps(100).run(endless);
     assert!(explanation(&report).is_none());
 }
+
+/// The function that a thread waits in, and the one that acquired what it waits for, are shown with their callers.
+#[test]
+fn stacks_of_a_deadlock() {
+    #[inline(never)]
+    fn acquire<'a>(lock: &'a Mutex<()>) -> raddle::sync::MutexGuard<'a, ()> {
+        lock.lock().unwrap()
+    }
+    #[inline(never)]
+    fn acquire_both(first: &Mutex<()>, second: &Mutex<()>) {
+        let _first = acquire(first);
+        let _second = acquire(second);
+    }
+    let report = random().strategy("dpor").run(|| {
+        let locks = Arc::new([Mutex::new(()), Mutex::new(())]);
+        let other = locks.clone();
+        let thread = thread::spawn(move || acquire_both(&other[1], &other[0]));
+        acquire_both(&locks[0], &locks[1]);
+        thread.join().unwrap();
+    });
+    let failure = report.failure().expect("a deadlock");
+    let text = raddle::text(&report);
+    let of =
+        |name: &str| failure.trace.stacks().iter().filter(|one| one.text.contains(name)).count();
+    // Two wait, and two have acquired what the others wait for.
+    assert_eq!((of("acquire"), of("acquire_both")), (4, 4), "{text}");
+    assert_eq!(text.matches("waits in mutex").count(), 2, "{text}");
+    assert!(text.contains("acquire_both"), "{text}");
+}
+
+/// Runs that are not reported take no stacks.
+#[test]
+fn stacks_are_taken_only_of_the_reported_run() {
+    let report = random().explain(Explain::Off).run(opposite_locks);
+    assert!(!report.failure().expect("a deadlock").trace.stacks().is_empty());
+    let report = random().strategy("dpor").run(|| {
+        let lock = Arc::new(Mutex::new(()));
+        let other = lock.clone();
+        let thread = thread::spawn(move || drop(other.lock()));
+        drop(lock.lock());
+        thread.join().unwrap();
+    });
+    assert!(report.failure().is_none());
+}
+
+/// A race shows both accesses with their callers.
+#[test]
+fn stacks_of_a_race() {
+    #[inline(never)]
+    fn increment(cell: &raddle::cell::Shared<u32>) {
+        cell.set(cell.get() + 1);
+    }
+    let report = random().run(|| {
+        let cell = Arc::new(raddle::cell::Shared::new(0));
+        let other = cell.clone();
+        let thread = thread::spawn(move || increment(&other));
+        increment(&cell);
+        thread.join().unwrap();
+    });
+    assert!(matches!(report.failure().expect("a race").finding, Finding::Race { .. }));
+    let text = raddle::text(&report);
+    assert!(text.matches("increment").count() >= 2, "{text}");
+}

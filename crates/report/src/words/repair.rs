@@ -19,10 +19,10 @@ pub(crate) fn repairs(explanation: &Explanation, trace: &Trace) -> String {
 fn one(repair: &Repair, trace: &Trace) -> String {
     let Repair { change, executions } = repair;
     let proved = match executions {
-        1 => "proved: the one execution then possible does not fail".to_owned(),
+        1 => "proved: the one execution then possible passes".to_owned(),
         _ => {
             let all = count(*executions, "execution", "executions");
-            format!("proved: none of all {all} then possible fails")
+            format!("proved: all {all} then possible pass")
         }
     };
     match change {

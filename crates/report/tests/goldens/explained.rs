@@ -1,7 +1,9 @@
 //! Reports on failures that were found, shrunk and explained.
 
 use expect_test::{Expect, expect};
-use raddle::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use raddle::cell::Shared;
+use raddle::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use raddle::sync::atomic::{AtomicBool, AtomicUsize};
 use raddle::sync::{Arc, Condvar, Mutex};
 use raddle::thread;
 use raddle_core::{Action, AtomicOp, Effect, Event, ObjectKind, Order, Scalar};
@@ -15,12 +17,21 @@ use crate::real::settled;
 use crate::{json, site};
 
 fn check(program: fn(), expected: Expect) {
-    let config = raddle::Config::new().name("explained").strategy("random");
+    check_with(raddle::Config::new().name("explained").strategy("random"), program, expected);
+}
+
+fn check_with(config: raddle::Config, program: fn(), expected: Expect) {
     let report = settled(config.run(program));
+    let page = raddle::html(&report);
     json::parsed(&report);
     let text = raddle_report::text(&report);
     // Tokens depend on nothing else than what is shown.
     let text: Vec<&str> = text.lines().filter(|line| !line.contains("replay: ")).collect();
+    // The page explains in the same words.
+    let explained = text.iter().skip_while(|line| !line.trim().starts_with("why:"));
+    for line in explained.filter(|line| line.contains(" at ")) {
+        assert!(page.contains(&line.trim().replace('<', "&lt;").replace('>', "&gt;")), "{line}");
+    }
     expected.assert_eq(&text.join("\n"));
 }
 
@@ -333,4 +344,64 @@ fn what_matters_of_many_threads_fits_forty_lines() {
             2. thread 31: atomic 2.load at crates/report/tests/goldens/site.rs:13 (step 355)
                before thread 7: atomic 2.store 1 at crates/report/tests/goldens/site.rs:13 (step 116)
           not proved: 100 of 100 drawn executions that do so fail (at least 97 % with 95 % confidence); no smaller set is enough"#]].assert_eq(&told.join("\n"));
+}
+
+fn unpublished() {
+    let shared = Arc::new((AtomicUsize::new(0), AtomicBool::new(false)));
+    let other = shared.clone();
+    let writer = thread::spawn(move || {
+        other.0.store(7, Relaxed);
+        other.1.store(true, Relaxed);
+    });
+    if shared.1.load(Acquire) {
+        assert_eq!(shared.0.load(Relaxed), 7, "the value is missing");
+    }
+    writer.join().unwrap();
+}
+
+#[test]
+fn a_weak_memory_bug() {
+    let config = raddle::Config::new().name("explained").strategy("dfs");
+    check_with(config.memory(raddle::Memory::Rc11), unpublished, expect![""]);
+}
+
+fn waits_for_nobody() {
+    let flags = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
+    let other = flags.clone();
+    let thread = thread::spawn(move || {
+        while !other[0].load(SeqCst) {
+            raddle::hint::spin_loop();
+        }
+        other[1].store(true, SeqCst);
+    });
+    while !flags[1].load(SeqCst) {
+        raddle::hint::spin_loop();
+    }
+    flags[0].store(true, SeqCst);
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_livelock() {
+    let config = raddle::Config::new().name("explained").strategy("random");
+    check_with(config, waits_for_nobody, expect![""]);
+}
+
+fn race() {
+    let shared = Arc::new((Shared::new(0), AtomicBool::new(false)));
+    let other = shared.clone();
+    let writer = thread::spawn(move || {
+        other.0.set(7);
+        other.1.store(true, Relaxed);
+    });
+    if shared.1.load(Acquire) {
+        assert_eq!(shared.0.get(), 7);
+    }
+    writer.join().unwrap();
+}
+
+#[test]
+fn a_data_race() {
+    let config = raddle::Config::new().name("explained").strategy("dpor");
+    check_with(config, race, expect![""]);
 }
