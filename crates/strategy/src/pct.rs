@@ -7,7 +7,8 @@
 //!
 //! Promise: a bug of depth d is hit with probability at least 1/(n·k^(d−1)), if the run has at most
 //! n threads and k steps, and no thread was lowered because it starved others. [`Sampler::guarantees`]
-//! counts the runs for which that holds.
+//! counts the runs for which that holds. In long runs threads that wait in loops are left out until something changes, so
+//! the promise is one for the program without idle rounds.
 //!
 //! From §4.2, [`Pct::new`] and [`Pct::drawn`] have:
 //! - *Sequential execution*: a step does not count if its thread is the only enabled one after it, or

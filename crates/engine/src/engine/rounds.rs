@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use raddle_core::{Event, ObjectId, Op, Site, ThreadId};
+use raddle_core::{Action, Event, ObjectId, Op, Site, ThreadId};
 
 /// A thread that looks at more than this without a change is not in a loop that is recognised.
 const MAX_LOOKS: usize = 256;
@@ -94,10 +94,31 @@ impl Rounds {
         thread.has_read_clock = false;
     }
 
-    /// Notes that `thread` reads the clock. Returns whether it has done so before and has only looked at something since.
+    /// Notes that `thread` reads the clock. Returns whether it has done so before and has since only looked at something,
+    /// without a wait that may time out.
     pub(super) fn read_clock(&mut self, thread: ThreadId) -> bool {
         let thread = self.thread(thread);
-        let is_in_loop = thread.has_read_clock && !thread.looks.is_empty();
+        // A wait that times out is explored with both results.
+        let is_timed_wait = |look: &Look| match look.event.op.action() {
+            Action::Channel(_)
+            | Action::Condvar(_)
+            | Action::Park(_)
+            | Action::Semaphore(_)
+            | Action::Futex(_) => true,
+            Action::Thread(_)
+            | Action::Atomic(_)
+            | Action::Cell(_)
+            | Action::Mutex(_)
+            | Action::RwLock(_)
+            | Action::Barrier(_)
+            | Action::Once(_)
+            | Action::Fence(_)
+            | Action::Pause(_)
+            | Action::Choose { .. } => false,
+        };
+        let looks = &thread.looks;
+        let is_in_loop = thread.has_read_clock && !looks.is_empty();
+        let is_in_loop = is_in_loop && !looks.iter().any(is_timed_wait);
         thread.has_read_clock = true;
         thread.frame = None;
         thread.looks.clear();

@@ -41,6 +41,7 @@ mod time_limit;
 mod unwinding;
 mod verdicts;
 mod waiting;
+mod waiting_portable;
 mod warnings;
 mod watchdog;
 mod weak;

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use raddle::sync::{Arc, Mutex, mpsc};
 use raddle::{Config, Finding, Memory, Verdict, thread};
 
+use crate::support::{child, child_case};
+
 /// Explores every execution of `program`, none of which fails. Returns the numbers of executions and classes.
 fn exhausted(program: fn()) -> (u64, u64) {
     let report = Config::new().strategy("dfs").run(program);
@@ -180,8 +182,15 @@ fn nested(alive: Alive) {
     drop(alive);
 }
 
+/// In a process of its own, because all checks of a process share a budget of threads that they leave behind.
 #[test]
 fn threads_are_left_behind_during_spawns_and_joins() {
+    if child_case().is_none() {
+        let name = "unwinding::threads_are_left_behind_during_spawns_and_joins";
+        let output = child(name, "alone");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
     let cases = [
         ("random", Memory::Sc),
         ("random", Memory::Rc11),

@@ -13,7 +13,7 @@ use crate::support::{Known, every_strategy};
 /// leave too many threads behind.
 fn reports(config: fn() -> Config, program: fn()) -> impl Iterator<Item = Report> {
     every_strategy().into_iter().filter_map(move |Known { word, memory, is_sampler }| {
-        let runs = if is_sampler { 200 } else { 2000 };
+        let runs = if is_sampler { 30 } else { 500 };
         let config = config().explain(Explain::Off).strategy(&*word);
         match config.memory(memory).runs(runs).try_run(program) {
             Ok(report) => Some(report),
