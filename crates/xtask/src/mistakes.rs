@@ -204,6 +204,13 @@ const MISTAKES: &[Mistake] = &[
         tests: HIDDEN_STATE,
     },
     Mistake {
+        name: "the explanations of a process leave twice as many threads behind, and more",
+        file: "crates/explore/src/session/explain.rs",
+        right: "by_all >= MAX_LEAKED_BY_EXPLANATIONS",
+        wrong: "by_all == MAX_LEAKED_BY_PROCESS",
+        tests: STRESS,
+    },
+    Mistake {
         name: "a process leaves any number of threads behind",
         file: "crates/runtime/src/pool.rs",
         right: "(1.., all @ MAX_LEAKED_BY_PROCESS..) => all",
