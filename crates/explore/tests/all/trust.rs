@@ -321,6 +321,23 @@ fn several_workers_run_the_same_graphs_each_once() {
     });
 }
 
+/// The search is long enough for workers to give each other graphs.
+#[test]
+fn several_workers_share_a_long_search() {
+    let code: Code = ["Ux+1"; 6].join("|").parse().unwrap();
+    let all = ParallelTrust::new(u64::MAX);
+    let work = || {
+        let worker = all.worker();
+        explore_in(Rc11::default(), &mut Litmus, &code, worker, u64::MAX, |_| {}).unwrap()
+    };
+    let runs = thread::scope(|scope| {
+        let others = [scope.spawn(work), scope.spawn(work)];
+        let mine = work();
+        others.map(|other| other.join().unwrap()).iter().sum::<u64>() + mine
+    });
+    assert_eq!(runs, 720);
+}
+
 /// A search in which threads have given ids.
 struct Renamed(Trust, Arc<Ids>);
 
