@@ -416,6 +416,10 @@ impl State {
             main.signals = main.signals.of_creator();
         }
         let borrowed = coroutines::take();
+        if borrowed.is_reused {
+            // What the earlier thread did on its stack does not race with what the new one does there.
+            self.races.borrow_mut().forget(borrowed.end() - borrowed.bytes, borrowed.bytes);
+        }
         self.most_threads.set(self.most_threads.get().max(coroutines::used()));
         let thread = Thread {
             context: borrowed.context,
