@@ -221,17 +221,23 @@ pub(crate) fn rename(text: &str, names: &[(String, String)]) -> String {
 
 /// Replaces the names of Rust's statics that the linker knows by those in the source.
 pub(crate) fn demangle(text: &str) -> String {
-    // How names begin in either scheme of the compiler.
-    let begin = |rest: &str| [rest.find("_R"), rest.find("_ZN")].into_iter().flatten().min();
+    // How names begin in the schemes of the compilers.
+    let begin = |rest: &str| [rest.find("_R"), rest.find("_Z")].into_iter().flatten().min();
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$');
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = begin(rest) {
+        // Such letters inside of a word are no name: a token can have any.
+        if rest[..at].ends_with(|letter: char| is_part(letter) || letter == '-') {
+            let (before, after) = rest.split_at(at + 1);
+            (result, rest) = (result + before, after);
+            continue;
+        }
         let end = rest[at..].find(|letter: char| !is_part(letter));
         let end = end.map_or(rest.len(), |end| at + end);
         let name = addr2line::demangle_auto(rest[at..end].into(), None);
         result += &rest[..at];
-        result += &if name.contains("::") { short(&name) } else { rest[at..end].to_owned() };
+        result += &if name.contains("::") { short(&name) } else { name.into_owned() };
         rest = &rest[end..];
     }
     result + rest
@@ -249,8 +255,10 @@ mod tests {
             "Mutex 1.load, atomic 12, Mutex 1"
         );
         assert_eq!(
-            demangle("a _RNvCs15kBYyAo9fc_7mycrate7COUNTER.load _Rx"),
-            "a mycrate::COUNTER.load _Rx"
+            demangle(
+                "a _RNvCs15kBYyAo9fc_7mycrate7COUNTER.load _Rx r1-_Z1a r1-ab_Z1a _ZL5mutex.lock"
+            ),
+            "a mycrate::COUNTER.load _Rx r1-_Z1a r1-ab_Z1a mutex.lock"
         );
         assert_eq!(
             demangle("_ZN7mycrate5tests4NEXT17h109911ff03bab194E.store 1"),

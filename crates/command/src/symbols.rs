@@ -15,6 +15,9 @@ pub(crate) const PLACE: &str = r#"{"address": ""#;
 /// Parts of the paths of libraries: Rust's own, and those that Cargo has downloaded.
 const LIBRARIES: [&str; 4] = ["/rustc/", "/rustlib/src/", "/registry/src/", "/git/checkouts/"];
 
+/// Parts of the paths of headers that are not the program's, such as those of the C++ library.
+const HEADERS: [&str; 3] = ["/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm"];
+
 type Reader = EndianRcSlice<RunTimeEndian>;
 
 /// A part of a file that was mapped into the program.
@@ -157,9 +160,11 @@ impl Symbols {
             let shown = self.outside(&frames).unwrap_or(0);
             return frames.into_iter().nth(shown).map(|frame| frame.line.relative());
         }
-        let (file, place) = self.find(address)?;
-        let found = file.context.find_location(place).ok()??;
-        Line::new(&found).map(Line::relative)
+        // Of calls that were inlined, the innermost that is no library's.
+        let calls = self.calls(address);
+        let is_own = |call: &&Frame| !HEADERS.iter().any(|part| call.line.file.contains(part));
+        let shown = calls.iter().find(is_own).or(calls.first());
+        shown.map(|call| call.line.clone().relative())
     }
 
     /// Returns the debug information for the instruction before a return address, and its place there.

@@ -24,8 +24,19 @@ pub(crate) struct Watchdog {
     pub(crate) limit: Option<Duration>,
 }
 
+/// The number of ticks after which a run has hung that takes no CPU time: it waits without a system call that was seen.
+const MAX_TICKS: u32 = 10 * TICKS;
+/// How soon the end of a run is tried again, and how often.
+const RETRY: Duration = Duration::from_millis(1);
+const MAX_RETRIES: u32 = 20_000;
+
 static LAST_STEPS: OneThread<Cell<u64>> = OneThread::new(Cell::new(u64::MAX));
 static IDLE_TICKS: OneThread<Cell<u32>> = OneThread::new(Cell::new(0));
+static RETRIES: OneThread<Cell<u32>> = OneThread::new(Cell::new(0));
+static TIMER: OneThread<Cell<i32>> = OneThread::new(Cell::new(0));
+static LIMIT: OneThread<Cell<Duration>> = OneThread::new(Cell::new(Duration::ZERO));
+/// The CPU time at the last progress.
+static CPU_BEFORE: OneThread<Cell<Duration>> = OneThread::new(Cell::new(Duration::ZERO));
 
 /// Handles the signals. Called once, when the check begins.
 pub(crate) fn set_up() {
@@ -96,6 +107,8 @@ impl Watchdog {
         let Some(limit) = self.limit else { return };
         LAST_STEPS.set(u64::MAX);
         IDLE_TICKS.set(0);
+        RETRIES.set(0);
+        CPU_BEFORE.set(cpu_time());
         // The layout of `sigevent`: value, signal, kind of notification, and room.
         let mut event = [0u32; 16];
         event[2] = tick_signal() as u32;
@@ -105,12 +118,9 @@ impl Watchdog {
         let arguments = [clock, event.as_ptr().addr(), (&raw mut timer).addr(), 0, 0, 0];
         // SAFETY: the kernel reads the event and writes the timer.
         unsafe { system::call(system::TIMER_CREATE, arguments) };
-        let tick = (limit / TICKS).max(Duration::from_millis(1));
-        let (seconds, nanos) = (tick.as_secs(), u64::from(tick.subsec_nanos()));
-        let times = [seconds, nanos, seconds, nanos];
-        let arguments = [timer as usize, 0, times.as_ptr().addr(), 0, 0, 0];
-        // SAFETY: the kernel reads the times.
-        unsafe { system::call(system::TIMER_SETTIME, arguments) };
+        TIMER.set(timer);
+        LIMIT.set(limit);
+        set_timer(timer, period(limit));
     }
 }
 
@@ -145,22 +155,62 @@ pub(crate) extern "C" fn on_crash(signal: i32, info: *mut libc::siginfo_t, conte
     end(Crash { signal, address, place: instruction(context) });
 }
 
+/// Judges the run under way. A thread that waits for the kernel hangs by the clock, one that computes by the CPU time
+/// that it takes: other processes may have the processor.
 extern "C" fn on_tick(signal: i32, _info: *mut libc::siginfo_t, context: *mut c_void) {
-    let steps = state().steps.get();
-    if LAST_STEPS.replace(steps) != steps || !state().is_running.get() {
+    let state = state();
+    let steps = state.steps.get();
+    if LAST_STEPS.replace(steps) != steps || !state.is_running.get() {
+        CPU_BEFORE.set(cpu_time());
+        if RETRIES.replace(0) > 0 {
+            set_timer(TIMER.get(), period(LIMIT.get()));
+        }
         return IDLE_TICKS.set(0);
     }
-    IDLE_TICKS.set(IDLE_TICKS.get() + 1);
-    if IDLE_TICKS.get() >= TICKS {
-        if let Some(name) = syscalls::under_way() {
-            // What another thread or the outside would do is not known, so this is no failure.
-            refuse(&format!(
-                "the program waits in the system call `{name}`, for a terminal, a pipe, a socket or another process: raddle \
-                 does not model that; let it read files, or standard input by `--stdin FILE`"
-            ));
-        }
-        end(Crash { signal, address: 0, place: instruction(context) });
+    IDLE_TICKS.set(IDLE_TICKS.get().saturating_add(1));
+    if IDLE_TICKS.get() < TICKS {
+        return;
     }
+    if let Some(name) = syscalls::under_way() {
+        // What another thread or the outside would do is not known, so this is no failure.
+        refuse(&format!(
+            "the program waits in the system call `{name}`, for a terminal, a pipe, a socket or another process: raddle \
+             does not model that; let it read files, or standard input by `--stdin FILE`"
+        ));
+    }
+    let computed = cpu_time() - CPU_BEFORE.get();
+    let is_asleep = IDLE_TICKS.get() > MAX_TICKS && computed < LIMIT.get() / 100;
+    if computed < LIMIT.get() && !is_asleep {
+        return;
+    }
+    if state.is_inside() && RETRIES.replace(RETRIES.get() + 1) < MAX_RETRIES {
+        // The run cannot be ended while raddle's code works for it.
+        return set_timer(TIMER.get(), RETRY);
+    }
+    end(Crash { signal, address: 0, place: instruction(context) });
+}
+
+/// Returns the CPU time of this process.
+fn cpu_time() -> Duration {
+    let mut time = [0u64; 2];
+    let arguments = [libc::CLOCK_PROCESS_CPUTIME_ID as usize, (&raw mut time).addr(), 0, 0, 0, 0];
+    // SAFETY: the kernel writes two words.
+    unsafe { system::call(system::CLOCK_GETTIME, arguments) };
+    Duration::new(time[0], time[1] as u32)
+}
+
+/// Returns the time between ticks.
+fn period(limit: Duration) -> Duration {
+    (limit / TICKS).max(Duration::from_millis(1))
+}
+
+/// Makes a timer tick with this period.
+fn set_timer(timer: i32, period: Duration) {
+    let (seconds, nanos) = (period.as_secs(), u64::from(period.subsec_nanos()));
+    let times = [seconds, nanos, seconds, nanos];
+    let arguments = [timer as usize, 0, times.as_ptr().addr(), 0, 0, 0];
+    // SAFETY: the kernel reads the times.
+    unsafe { system::call(system::TIMER_SETTIME, arguments) };
 }
 
 /// Returns the instruction that a signal interrupted.

@@ -278,6 +278,19 @@ impl State {
         self.current.get()
     }
 
+    /// Returns whether raddle's own code works for the run, so that the run cannot be ended from outside.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.in_engine.get()
+            || self.threads.try_borrow_mut().is_err()
+            || self.variables.try_borrow_mut().is_err()
+            || self.locks.try_borrow_mut().is_err()
+            || self.readers.try_borrow_mut().is_err()
+            || self.races.try_borrow_mut().is_err()
+            || self.heap.try_borrow_mut().is_err()
+            || self.freed.try_borrow_mut().is_err()
+            || self.layout.try_borrow_mut().is_err()
+    }
+
     /// Calls the engine.
     pub(crate) fn with_engine<R>(&self, call: impl FnOnce(&mut dyn Drive) -> R) -> R {
         let mut engine = self.engine.get().expect("raddle invariant broken: no engine");

@@ -27,7 +27,7 @@ int main(int count, char **arguments) {
     for (int i = 0; i < reads[number]; i++)
         at += sprintf(name + at, seen[i] < 0 ? "_ " : "%ld ", seen[i]);
     for (const char *variable = variables[number]; *variable; variable++)
-        at += sprintf(name + at, "%c%lu ", *variable, 
+        at += sprintf(name + at, "%c%lu ", *variable,
                       atomic_load_explicit(&values[*variable - 'a'], memory_order_relaxed));
     close(open(name, O_CREAT | O_WRONLY, 0644));
     return 0;
@@ -95,7 +95,7 @@ fn source(codes: &[Code]) -> String {
             text += "    (void)read;\n    return unused;\n}\n";
             write!(names, "{name}, ").unwrap();
         }
-        write!(bodies, "    {{{names}0}},\n").unwrap();
+        writeln!(bodies, "    {{{names}0}},").unwrap();
         write!(reads, "{count}, ").unwrap();
         write!(variables, "\"{}\", ", code.variables().into_iter().collect::<String>()).unwrap();
     }

@@ -56,6 +56,11 @@ fn a_deadlock_is_found_with_its_cycle() {
 #[test]
 fn a_lost_wake_up_in_c_plus_plus_is_found() {
     fails("lost_wakeup.cpp", &[], &["deadlock", "lost_wakeup.cpp:15"]);
+    // Calls of the C++ library that were inlined are shown at the lines of the program, with names as in the source.
+    let world = World::new("lost_wakeup_inlined");
+    let program = world.build("lost_wakeup.cpp", &["-O2"]);
+    let done = world.raddle(&["run", "--explain", "off", &program]).ends_with(1);
+    done.says(&["ready.load → 0", "lost_wakeup.cpp:14", "lost_wakeup.cpp:17", "changed  condvar"]);
     let world = World::new("lost_wakeup_fixed");
     let program = world.build("lost_wakeup.cpp", &["-DFIXED"]);
     world.raddle(&["run", &program]).ends_with(0).says(&["exhaustive"]);
