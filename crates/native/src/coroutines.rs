@@ -43,6 +43,10 @@ pub(crate) struct Borrowed {
     pub(crate) handle: usize,
     /// Its number among the borrowed threads.
     pub(crate) slot: usize,
+    /// The size of its stack, with its thread-local storage.
+    pub(crate) bytes: usize,
+    /// Whether an earlier thread of this run has used it.
+    pub(crate) is_reused: bool,
 }
 
 /// The borrowed OS threads of this process.
@@ -100,7 +104,7 @@ pub(crate) fn take() -> Borrowed {
         let pool = pool().borrow();
         let thread = pool.threads[slot];
         put_back(&thread, &pool.unused[slot - MAX_UNSHARED]);
-        return thread;
+        return Borrowed { is_reused: true, ..thread };
     }
     if pool().borrow().used == pool().borrow().threads.len() {
         grow();
@@ -127,9 +131,15 @@ pub(crate) fn give_back(slot: usize) {
 /// Returns the memory that a borrowed thread has written before it sleeps: from the top of its stack to the end of its
 /// thread-local storage, which is at the end of the stack's mapping.
 fn extent(thread: &Borrowed) -> (*mut u8, usize) {
-    let Context { stack, local } = thread.context;
-    let end = (local + 1).next_multiple_of(PAGE);
-    (ptr::with_exposed_provenance_mut(stack), end - stack)
+    let stack = thread.context.stack;
+    (ptr::with_exposed_provenance_mut(stack), thread.end() - stack)
+}
+
+impl Borrowed {
+    /// Returns the end of the mapping with its stack and its thread-local storage.
+    pub(crate) fn end(&self) -> usize {
+        (self.context.local + 1).next_multiple_of(PAGE)
+    }
 }
 
 /// Lets a borrowed thread be as before its use.
@@ -188,6 +198,9 @@ pub(crate) fn borrow(stack: Stack) -> Borrowed {
         // SAFETY: the attributes are initialised, and the stack is the caller's.
         unsafe { libc::pthread_attr_setstack(attributes.as_mut_ptr(), begin.cast(), bytes) };
     }
+    let mut bytes = 0;
+    // SAFETY: the attributes are initialised.
+    unsafe { libc::pthread_attr_getstacksize(attributes.as_ptr(), &mut bytes) };
     // The thread never handles a signal.
     let (all, mut before) = (u64::MAX, 0u64);
     mask_signals(libc::SIG_SETMASK, &all, &mut before);
@@ -214,7 +227,13 @@ pub(crate) fn borrow(stack: Stack) -> Borrowed {
     let stack = unsafe { (&raw const note.stack).read_volatile() };
     // SAFETY: as above.
     let local = unsafe { (&raw const note.local).read_volatile() };
-    Borrowed { context: Context { stack, local }, handle: handle as usize, slot: 0 }
+    Borrowed {
+        context: Context { stack, local },
+        handle: handle as usize,
+        slot: 0,
+        bytes,
+        is_reused: false,
+    }
 }
 
 fn mask_signals(how: libc::c_int, new: &u64, old: &mut u64) {

@@ -239,7 +239,12 @@ impl Races {
 
     /// Forgets a block of memory: what is allocated there next is another object.
     pub(crate) fn forget(&mut self, address: usize, size: usize) {
-        for word in address / WORD..(address + size).div_ceil(WORD) {
+        let (first, end) = (address / WORD, (address + size).div_ceil(WORD));
+        // Whichever is shorter: the words of the block or the words that were accessed.
+        if end - first > self.words.len() {
+            return self.words.retain(|word, _| !(first..end).contains(word));
+        }
+        for word in first..end {
             self.words.remove(&word);
         }
     }

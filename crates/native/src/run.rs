@@ -429,6 +429,12 @@ impl State {
             main.signals = main.signals.of_creator();
         }
         let borrowed = coroutines::take();
+        if borrowed.is_reused {
+            // What the earlier thread did on its stack has nothing to do with what the new one does there.
+            let first = borrowed.end() - borrowed.bytes;
+            self.races.borrow_mut().forget(first, borrowed.bytes);
+            self.variables.borrow_mut().forget_all(first, borrowed.end());
+        }
         self.most_threads.set(self.most_threads.get().max(coroutines::used()));
         let thread = Thread {
             context: borrowed.context,

@@ -95,6 +95,16 @@ impl Variables {
         }
     }
 
+    /// Forgets the objects at the addresses from `first` to `end`.
+    #[cold]
+    pub(crate) fn forget_all(&mut self, first: usize, end: usize) {
+        for entry in &mut self.entries {
+            if entry.run == self.run && (first..end).contains(&address(entry.key)) {
+                entry.object = None;
+            }
+        }
+    }
+
     #[cold]
     fn grow(&mut self) {
         let bigger = vec![Entry::default(); self.entries.len() * 2];
@@ -119,4 +129,8 @@ impl Variables {
 
 fn key(address: usize, used_as: Use) -> u64 {
     (address as u64) << 8 | used_as as u64
+}
+
+fn address(key: u64) -> usize {
+    (key >> 8) as usize
 }

@@ -222,7 +222,7 @@ fn link_folder() -> Result<PathBuf, Problem> {
 /// Returns where a test finds dynamic libraries, as with `cargo test`.
 fn libraries(binary: &Path, toolchain: &Toolchain) -> OsString {
     let deps = binary.parent().map(Path::to_owned);
-    let own = deps.into_iter().chain([toolchain.host_libraries()]);
+    let own = deps.into_iter().chain(toolchain.dynamic_libraries());
     let users = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let all = own.chain(env::split_paths(&users).filter(|path| !path.as_os_str().is_empty()));
     env::join_paths(all).unwrap_or(users)

@@ -4,7 +4,7 @@
 //! as `cargo test` runs it.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -54,7 +54,7 @@ pub(super) fn run(words: &[OsString]) -> Result<ExitCode, Problem> {
 }
 
 /// Lets the program do what it was asked, without raddle.
-fn pass_on(program: &OsString, arguments: &[OsString]) -> Result<ExitCode, Problem> {
+fn pass_on(program: &OsStr, arguments: &[OsString]) -> Result<ExitCode, Problem> {
     let status = Command::new(program).args(arguments).status().map_err(|error| {
         Problem(format!("{} cannot be run: {error}", program.to_string_lossy()))
     })?;
@@ -67,7 +67,7 @@ fn with_dashes(arguments: &[OsString]) -> Vec<OsString> {
 }
 
 /// Returns the program as Cargo and cargo-nextest describe it to those that they call.
-fn here(program: &OsString) -> Result<(Binary, Workspace), Problem> {
+fn here(program: &OsStr) -> Result<(Binary, Workspace), Problem> {
     let path = PathBuf::from(program);
     let path = path.canonicalize().map_err(|error| {
         Problem(format!("{} cannot be read: {error}", Path::new(program).display()))

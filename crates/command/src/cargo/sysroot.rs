@@ -66,9 +66,10 @@ impl Toolchain {
         self.sysroot.join("lib/rustlib").join(TARGET).join("lib")
     }
 
-    /// Returns the folder of the compiler's own libraries, which tests of procedural macros need.
-    pub(super) fn host_libraries(&self) -> PathBuf {
-        self.sysroot.join("lib")
+    /// Returns the folders of the dynamic standard library and the compiler's own libraries, which tests of procedural
+    /// macros need.
+    pub(super) fn dynamic_libraries(&self) -> [PathBuf; 2] {
+        [self.libraries(), self.sysroot.join("lib")]
     }
 
     fn linker(&self) -> PathBuf {

@@ -30,14 +30,13 @@ pub(super) fn test(words: &[OsString]) -> Result<Exit, Problem> {
 }
 
 /// Checks the tests in documentation. rustdoc builds them, and runs them by this command.
-
 fn documentation(workspace: &Workspace, options: &Options) -> Result<Exit, Problem> {
     let mut words = options.build.clone();
     if !options.filters.is_empty() {
         words.push("--".into());
         words.extend(options.filters.iter().map(OsString::from));
     }
-    let variables = options.check.settings.iter().cloned().collect();
+    let variables = options.check.settings.clone();
     nextest::documentation(workspace, &words, variables)
 }
 

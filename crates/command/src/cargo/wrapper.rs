@@ -5,7 +5,7 @@
 //! and procedural macros are compiled without `--target`, and stay as they are.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, id};
@@ -60,7 +60,7 @@ fn rustdoc(own: &Path) -> Result<PathBuf, Problem> {
 
 /// Returns the tool that this command stands in for, and its arguments, if Cargo calls it in place of one. `name` is the
 /// name by which this command was called.
-pub(super) fn called_as(name: &OsString, words: &[OsString]) -> Option<Vec<OsString>> {
+pub(super) fn called_as(name: &OsStr, words: &[OsString]) -> Option<Vec<OsString>> {
     env::var_os(FLAGS)?;
     if Path::new(name).file_name().is_some_and(|name| name == RUSTDOC) {
         let tool = env::var_os(INNER_RUSTDOC).unwrap_or_else(|| "rustdoc".into());

@@ -23,8 +23,8 @@ fn tests_have_their_results() {
         "replayed once: it fails in the same way",
         "panicked at src/lib.rs:",
         "Mutex::lock: Mutex",
-        "(held by thread 1, acquired at src/lib.rs:48)",
-        "48 │     let _first = b2.lock().unwrap();",
+        "(held by thread 1, acquired at src/lib.rs:53)",
+        "53 │     let _first = b2.lock().unwrap();",
     ]);
     for passed in [
         "tests::passes",
