@@ -36,7 +36,10 @@ pub(crate) fn relevant(failure: &Failure) -> BTreeSet<u64> {
     };
     let is_related = |event: &&Event| event.object.is_some_and(|object| objects.contains(&object));
     shown.add(events.iter().rev().filter(is_related).map(|event| event.step));
-    shown.add(of_blocks(events));
+    // Threads that wait in loops repeat their blocks.
+    if !matches!(finding, Finding::WaitsForever { .. }) {
+        shown.add(of_blocks(events));
+    }
     shown.steps
 }
 

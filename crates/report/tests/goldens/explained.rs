@@ -63,35 +63,35 @@ fn an_atomicity_violation() {
               shrunk from 3 preemptions to 1: no execution without a preemption fails this way
 
                    main                                   thread 1                     thread 2
-                1  spawn thread 1                         │                                                          crates/report/tests/goldens/explained.rs:32
-                2  spawn thread 2                         │                            │                             crates/report/tests/goldens/explained.rs:32
-                3  │                                      atomic 1.load → 100          │                             crates/report/tests/goldens/explained.rs:33   reads the initial value
-                ·  │                                      balance 100                  │                             crates/report/tests/goldens/explained.rs:34
-                4  │                                      │                            atomic 1.load → 100           crates/report/tests/goldens/explained.rs:33   reads the initial value
-                ·  │                                      │                            balance 100                   crates/report/tests/goldens/explained.rs:34
-                5  │                                      │                            atomic 1.fetch_sub 80 → 100   crates/report/tests/goldens/explained.rs:36   reads the initial value
+                1  spawn thread 1                         │                                                          crates/report/tests/goldens/explained.rs:43
+                2  spawn thread 2                         │                            │                             crates/report/tests/goldens/explained.rs:43
+                3  │                                      atomic 1.load → 100          │                             crates/report/tests/goldens/explained.rs:44   reads the initial value
+                ·  │                                      balance 100                  │                             crates/report/tests/goldens/explained.rs:45
+                4  │                                      │                            atomic 1.load → 100           crates/report/tests/goldens/explained.rs:44   reads the initial value
+                ·  │                                      │                            balance 100                   crates/report/tests/goldens/explained.rs:45
+                5  │                                      │                            atomic 1.fetch_sub 80 → 100   crates/report/tests/goldens/explained.rs:47   reads the initial value
                 6  │                                      │                            ends
-                7  │                                      atomic 1.fetch_sub 80 → 20                                 crates/report/tests/goldens/explained.rs:36   reads 5
+                7  │                                      atomic 1.fetch_sub 80 → 20                                 crates/report/tests/goldens/explained.rs:47   reads 5
                 8  │                                      ends
-                9  join thread 1                                                                                     crates/report/tests/goldens/explained.rs:41
-               10  join thread 2                                                                                     crates/report/tests/goldens/explained.rs:41
-               11  atomic 1.load → 18446744073709551556                                                              crates/report/tests/goldens/explained.rs:42   reads 7
-                ✗  panics                                                                                            crates/report/tests/goldens/explained.rs:42
+                9  join thread 1                                                                                     crates/report/tests/goldens/explained.rs:52
+               10  join thread 2                                                                                     crates/report/tests/goldens/explained.rs:52
+               11  atomic 1.load → 18446744073709551556                                                              crates/report/tests/goldens/explained.rs:53   reads 7
+                ✗  panics                                                                                            crates/report/tests/goldens/explained.rs:53
 
-              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:28
+              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:39
 
-              main panicked at crates/report/tests/goldens/explained.rs:42:5
+              main panicked at crates/report/tests/goldens/explained.rs:53:5
 
               why: it fails whenever
-                1. thread 1: atomic 1.load at crates/report/tests/goldens/explained.rs:33 (step 3)
-                   before thread 2: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:36 (step 5)
-                2. thread 2: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:36 (step 5)
-                   before thread 1: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:36 (step 7)
+                1. thread 1: atomic 1.load at crates/report/tests/goldens/explained.rs:44 (step 3)
+                   before thread 2: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:47 (step 5)
+                2. thread 2: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:47 (step 5)
+                   before thread 1: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:47 (step 7)
               proved: all 2 executions that do so fail; no smaller set is enough
 
-              repair: hold one lock around each of these (proved: none of all 2 executions then possible fails)
-                from load at crates/report/tests/goldens/explained.rs:33
-                  to fetch_sub 80 at crates/report/tests/goldens/explained.rs:36
+              repair: hold one lock around each of these (proved: all 2 executions then possible pass)
+                from load at crates/report/tests/goldens/explained.rs:44
+                  to fetch_sub 80 at crates/report/tests/goldens/explained.rs:47
         "#]],
     );
 }
@@ -123,46 +123,46 @@ fn a_deadlock_of_three() {
               shrunk from 2 preemptions to 1: no execution without a preemption fails this way
 
                    main             thread 1       thread 2       thread 3
-                1  spawn thread 1   │                                            crates/report/tests/goldens/explained.rs:96
-                2  spawn thread 2   │              │                             crates/report/tests/goldens/explained.rs:96
-                3  spawn thread 3   │              │              │              crates/report/tests/goldens/explained.rs:96
-                4  │                mutex 1.lock   │              │              crates/report/tests/goldens/explained.rs:97
-                5  │                │              │              mutex 3.lock   crates/report/tests/goldens/explained.rs:97
-                6  │                │              mutex 2.lock   │              crates/report/tests/goldens/explained.rs:97
-                ✗  join thread 1    │              │              │              crates/report/tests/goldens/explained.rs:102   blocked forever
-                ✗  │                mutex 2.lock   │              │              crates/report/tests/goldens/explained.rs:98    blocked forever
-                ✗  │                │              mutex 3.lock   │              crates/report/tests/goldens/explained.rs:98    blocked forever
-                ✗  │                │              │              mutex 1.lock   crates/report/tests/goldens/explained.rs:98    blocked forever
+                1  spawn thread 1   │                                            crates/report/tests/goldens/explained.rs:107
+                2  spawn thread 2   │              │                             crates/report/tests/goldens/explained.rs:107
+                3  spawn thread 3   │              │              │              crates/report/tests/goldens/explained.rs:107
+                4  │                mutex 1.lock   │              │              crates/report/tests/goldens/explained.rs:108
+                5  │                │              │              mutex 3.lock   crates/report/tests/goldens/explained.rs:108
+                6  │                │              mutex 2.lock   │              crates/report/tests/goldens/explained.rs:108
+                ✗  join thread 1    │              │              │              crates/report/tests/goldens/explained.rs:113   blocked forever
+                ✗  │                mutex 2.lock   │              │              crates/report/tests/goldens/explained.rs:109   blocked forever
+                ✗  │                │              mutex 3.lock   │              crates/report/tests/goldens/explained.rs:109   blocked forever
+                ✗  │                │              │              mutex 1.lock   crates/report/tests/goldens/explained.rs:109   blocked forever
 
-              mutex 1  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:92
-              mutex 2  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:92
-              mutex 3  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:92
+              mutex 1  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:103
+              mutex 2  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:103
+              mutex 3  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:103
 
-              cycle: thread 1 → mutex 2 (held by thread 2, acquired at crates/report/tests/goldens/explained.rs:97)
-                   → thread 2 → mutex 3 (held by thread 3, acquired at crates/report/tests/goldens/explained.rs:97)
-                   → thread 3 → mutex 1 (held by thread 1, acquired at crates/report/tests/goldens/explained.rs:97)
+              cycle: thread 1 → mutex 2 (held by thread 2, acquired at crates/report/tests/goldens/explained.rs:108)
+                   → thread 2 → mutex 3 (held by thread 3, acquired at crates/report/tests/goldens/explained.rs:108)
+                   → thread 3 → mutex 1 (held by thread 1, acquired at crates/report/tests/goldens/explained.rs:108)
                    → thread 1
 
-              main waits for thread 1 to end at crates/report/tests/goldens/explained.rs:102
-              thread 1 waits for mutex 2 at crates/report/tests/goldens/explained.rs:98
-                held by thread 2, acquired at crates/report/tests/goldens/explained.rs:97
-              thread 2 waits for mutex 3 at crates/report/tests/goldens/explained.rs:98
-                held by thread 3, acquired at crates/report/tests/goldens/explained.rs:97
-              thread 3 waits for mutex 1 at crates/report/tests/goldens/explained.rs:98
-                held by thread 1, acquired at crates/report/tests/goldens/explained.rs:97
+              main waits for thread 1 to end at crates/report/tests/goldens/explained.rs:113
+              thread 1 waits for mutex 2 at crates/report/tests/goldens/explained.rs:109
+                held by thread 2, acquired at crates/report/tests/goldens/explained.rs:108
+              thread 2 waits for mutex 3 at crates/report/tests/goldens/explained.rs:109
+                held by thread 3, acquired at crates/report/tests/goldens/explained.rs:108
+              thread 3 waits for mutex 1 at crates/report/tests/goldens/explained.rs:109
+                held by thread 1, acquired at crates/report/tests/goldens/explained.rs:108
 
               why: it fails whenever
-                1. thread 1: mutex 1.lock at crates/report/tests/goldens/explained.rs:97 (step 4)
-                   before thread 3: mutex 1.lock at crates/report/tests/goldens/explained.rs:98 (not yet)
-                2. thread 3: mutex 3.lock at crates/report/tests/goldens/explained.rs:97 (step 5)
-                   before thread 2: mutex 3.lock at crates/report/tests/goldens/explained.rs:98 (not yet)
-                3. thread 2: mutex 2.lock at crates/report/tests/goldens/explained.rs:97 (step 6)
-                   before thread 1: mutex 2.lock at crates/report/tests/goldens/explained.rs:98 (not yet)
+                1. thread 1: mutex 1.lock at crates/report/tests/goldens/explained.rs:108 (step 4)
+                   before thread 3: mutex 1.lock at crates/report/tests/goldens/explained.rs:109 (not yet)
+                2. thread 3: mutex 3.lock at crates/report/tests/goldens/explained.rs:108 (step 5)
+                   before thread 2: mutex 3.lock at crates/report/tests/goldens/explained.rs:109 (not yet)
+                3. thread 2: mutex 2.lock at crates/report/tests/goldens/explained.rs:108 (step 6)
+                   before thread 1: mutex 2.lock at crates/report/tests/goldens/explained.rs:109 (not yet)
               proved: all 6 executions that do so fail; no smaller set is enough
 
-              repair: hold one lock around each of these (proved: none of all 6 executions then possible fails)
-                from lock at crates/report/tests/goldens/explained.rs:97
-                  to unlock at crates/report/tests/goldens/explained.rs:97
+              repair: hold one lock around each of these (proved: all 6 executions then possible pass)
+                from lock at crates/report/tests/goldens/explained.rs:108
+                  to unlock at crates/report/tests/goldens/explained.rs:108
         "#]],
     );
 }
@@ -193,35 +193,35 @@ fn a_lost_wakeup() {
               needs 1 preemption: no execution without a preemption fails this way
 
                    main                    thread 1
-                1  spawn thread 1          │                                        crates/report/tests/goldens/explained.rs:163
-                2  mutex 1.lock            │                                        crates/report/tests/goldens/explained.rs:168
-                3  atomic 1.load → false   │                                        crates/report/tests/goldens/explained.rs:169   reads the initial value
-                4  │                       atomic 1.store true                      crates/report/tests/goldens/explained.rs:164
-                5  │                       condvar 1.notify_one → wakes no thread   crates/report/tests/goldens/explained.rs:165
+                1  spawn thread 1          │                                        crates/report/tests/goldens/explained.rs:174
+                2  mutex 1.lock            │                                        crates/report/tests/goldens/explained.rs:179
+                3  atomic 1.load → false   │                                        crates/report/tests/goldens/explained.rs:180   reads the initial value
+                4  │                       atomic 1.store true                      crates/report/tests/goldens/explained.rs:175
+                5  │                       condvar 1.notify_one → wakes no thread   crates/report/tests/goldens/explained.rs:176
                 6  │                       ends
-                7  condvar 1.wait begins                                            crates/report/tests/goldens/explained.rs:170
-                8  mutex 1.unlock                                                   crates/report/tests/goldens/explained.rs:170   acquired in 2
-                ✗  condvar 1.wait                                                   crates/report/tests/goldens/explained.rs:170   blocked forever
+                7  condvar 1.wait begins                                            crates/report/tests/goldens/explained.rs:181
+                8  mutex 1.unlock                                                   crates/report/tests/goldens/explained.rs:181   acquired in 2
+                ✗  condvar 1.wait                                                   crates/report/tests/goldens/explained.rs:181   blocked forever
 
-              atomic 1   bool, made at crates/report/tests/goldens/explained.rs:160
-              mutex 1    Mutex<()>, made at crates/report/tests/goldens/explained.rs:160
-              condvar 1  made at crates/report/tests/goldens/explained.rs:160
+              atomic 1   bool, made at crates/report/tests/goldens/explained.rs:171
+              mutex 1    Mutex<()>, made at crates/report/tests/goldens/explained.rs:171
+              condvar 1  made at crates/report/tests/goldens/explained.rs:171
 
-              main waits for a notification of condvar 1 at crates/report/tests/goldens/explained.rs:170
-                notified in step 5, at crates/report/tests/goldens/explained.rs:165, when no thread waited
+              main waits for a notification of condvar 1 at crates/report/tests/goldens/explained.rs:181
+                notified in step 5, at crates/report/tests/goldens/explained.rs:176, when no thread waited
 
               why: it fails whenever
-                1. main: atomic 1.load at crates/report/tests/goldens/explained.rs:169 (step 3)
-                   before thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:164 (step 4)
-                2. thread 1: condvar 1.notify_one at crates/report/tests/goldens/explained.rs:165 (step 5)
-                   before main: condvar 1.wait begins at crates/report/tests/goldens/explained.rs:170 (step 7)
+                1. main: atomic 1.load at crates/report/tests/goldens/explained.rs:180 (step 3)
+                   before thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:175 (step 4)
+                2. thread 1: condvar 1.notify_one at crates/report/tests/goldens/explained.rs:176 (step 5)
+                   before main: condvar 1.wait begins at crates/report/tests/goldens/explained.rs:181 (step 7)
               proved: the one execution that does so fails; no smaller set is enough
 
-              repair: hold one lock around each of these (proved: none of all 6 executions then possible fails)
-                from load at crates/report/tests/goldens/explained.rs:169
-                  to wait begins at crates/report/tests/goldens/explained.rs:170
-                from store true at crates/report/tests/goldens/explained.rs:164
-                  to notify_one at crates/report/tests/goldens/explained.rs:165
+              repair: hold one lock around each of these (proved: all 6 executions then possible pass)
+                from load at crates/report/tests/goldens/explained.rs:180
+                  to wait begins at crates/report/tests/goldens/explained.rs:181
+                from store true at crates/report/tests/goldens/explained.rs:175
+                  to notify_one at crates/report/tests/goldens/explained.rs:176
         "#]],
     );
 }
@@ -245,16 +245,16 @@ fn every_execution_fails() {
               found by random after 1 execution (0.4 ms) · 5 steps · replayed once: it fails in the same way
 
                    main                thread 1
-                1  spawn thread 1      │                  crates/report/tests/goldens/explained.rs:222
-                2  │                   atomic 1.store 1   crates/report/tests/goldens/explained.rs:222
+                1  spawn thread 1      │                  crates/report/tests/goldens/explained.rs:233
+                2  │                   atomic 1.store 1   crates/report/tests/goldens/explained.rs:233
                 3  │                   ends
-                4  join thread 1                          crates/report/tests/goldens/explained.rs:224
-                5  atomic 1.load → 1                      crates/report/tests/goldens/explained.rs:225   reads 2
-                ✗  panics                                 crates/report/tests/goldens/explained.rs:225
+                4  join thread 1                          crates/report/tests/goldens/explained.rs:235
+                5  atomic 1.load → 1                      crates/report/tests/goldens/explained.rs:236   reads 2
+                ✗  panics                                 crates/report/tests/goldens/explained.rs:236
 
-              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:219
+              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:230
 
-              main panicked at crates/report/tests/goldens/explained.rs:225:5
+              main panicked at crates/report/tests/goldens/explained.rs:236:5
 
               why: every execution fails this way (proved: 1 execution)
 
@@ -362,7 +362,35 @@ fn unpublished() {
 #[test]
 fn a_weak_memory_bug() {
     let config = raddle::Config::new().name("explained").strategy("dfs");
-    check_with(config.memory(raddle::Memory::Rc11), unpublished, expect![""]);
+    check_with(
+        config.memory(raddle::Memory::Rc11),
+        unpublished,
+        expect![[r#"
+        raddle: test `explained` FAILED — assertion `left == right` failed: the value is missing: left: 0, right: 7
+          found by dfs after 2 executions (0.4 ms) · 6 steps · replayed once: it fails in the same way
+
+               main                             thread 1
+            1  spawn thread 1                   │                               crates/report/tests/goldens/explained.rs:352
+            2  │                                atomic 1.store 7 (Relaxed)      crates/report/tests/goldens/explained.rs:353
+            3  │                                atomic 2.store true (Relaxed)   crates/report/tests/goldens/explained.rs:354
+            4  │                                ends
+            5  atomic 2.load (Acquire) → true                                   crates/report/tests/goldens/explained.rs:356   reads 3
+            6  atomic 1.load (Relaxed) → 0                                      crates/report/tests/goldens/explained.rs:357   reads the initial value, stale: 2 is newer
+            ✗  panics                                                           crates/report/tests/goldens/explained.rs:357
+
+          atomic 1  usize, made at crates/report/tests/goldens/explained.rs:350
+          atomic 2  bool, made at crates/report/tests/goldens/explained.rs:350
+
+          Step 6 read the initial value, although step 2 is newer: step 5 read what step 3 stored, but step 3 does not release.
+            It would need Release in step 3, or fence(Release) between step 2 (crates/report/tests/goldens/explained.rs:353) and step 3 (crates/report/tests/goldens/explained.rs:354).
+          Memory model RC11: load buffering was not explored.
+
+          main panicked at crates/report/tests/goldens/explained.rs:357:9
+
+          repair: by memory orderings (proved: all 2 executions then possible pass)
+            store at crates/report/tests/goldens/explained.rs:354: Relaxed → Release
+    "#]],
+    );
 }
 
 fn waits_for_nobody() {
@@ -384,7 +412,34 @@ fn waits_for_nobody() {
 #[test]
 fn a_livelock() {
     let config = raddle::Config::new().name("explained").strategy("random");
-    check_with(config, waits_for_nobody, expect![""]);
+    check_with(
+        config,
+        waits_for_nobody,
+        expect![[r#"
+            raddle: test `explained` FAILED — 2 threads wait forever in loops
+              found by random after 1 execution (0.4 ms) · 523 steps · replayed once: it fails in the same way
+
+                   main                    thread 1
+                   … 271 steps of main, 245 of thread 1 …
+              517  atomic 2.load → false   │                       crates/report/tests/goldens/explained.rs:405   reads the initial value
+                   … 1 step of thread 1, 1 of main …
+              520  │                       atomic 1.load → false   crates/report/tests/goldens/explained.rs:400   reads the initial value
+              521  │                       spin_loop               crates/report/tests/goldens/explained.rs:401
+              522  │                       atomic 1.load → false   crates/report/tests/goldens/explained.rs:400   reads the initial value
+              523  │                       spin_loop               crates/report/tests/goldens/explained.rs:401
+                ✗  atomic 2.load → false   │                       crates/report/tests/goldens/explained.rs:405   again and again
+                ✗  │                       atomic 1.load → false   crates/report/tests/goldens/explained.rs:400   again and again
+
+              atomic 1  bool, made at crates/report/tests/goldens/explained.rs:397
+              atomic 2  bool, made at crates/report/tests/goldens/explained.rs:397
+
+              main waits in a loop, and changes nothing:
+                atomic 2.load → false at crates/report/tests/goldens/explained.rs:405 (atomic 2 was never changed)
+              thread 1 waits in a loop, and changes nothing:
+                atomic 1.load → false at crates/report/tests/goldens/explained.rs:400 (atomic 1 was never changed)
+              No thread is left that could change what is looked at.
+        "#]],
+    );
 }
 
 fn race() {
@@ -403,5 +458,35 @@ fn race() {
 #[test]
 fn a_data_race() {
     let config = raddle::Config::new().name("explained").strategy("dpor");
-    check_with(config, race, expect![""]);
+    check_with(
+        config,
+        race,
+        expect![[r#"
+            raddle: test `explained` FAILED — data race on cell 1: thread 1 writes and main reads
+              found by dpor after 2 executions (0.4 ms) · 6 steps · replayed once: it fails in the same way
+              needs 1 preemption: no execution without a preemption fails this way
+
+                   main                             thread 1
+                1  spawn thread 1                   │                               crates/report/tests/goldens/explained.rs:448
+                ✗  │                                writes cell 1                   crates/report/tests/goldens/explained.rs:449
+                2  │                                atomic 1.store true (Relaxed)   crates/report/tests/goldens/explained.rs:450
+                3  │                                ends
+                4  atomic 1.load (Acquire) → true                                   crates/report/tests/goldens/explained.rs:452   reads 2
+                ✗  reads cell 1                                                     crates/report/tests/goldens/explained.rs:453
+                5  join thread 1                                                    crates/report/tests/goldens/explained.rs:455
+                6  ends
+
+              cell 1    Shared<i32>, made at crates/report/tests/goldens/explained.rs:446
+              atomic 1  bool, made at crates/report/tests/goldens/explained.rs:446
+
+              Nothing orders these accesses to cell 1:
+                thread 1  writes  at crates/report/tests/goldens/explained.rs:449
+                main      reads   at crates/report/tests/goldens/explained.rs:453
+              No lock, join or message separates them, and no acquire reads what the first thread
+              released.
+
+              repair: by memory orderings (proved: all 2 executions then possible pass)
+                store at crates/report/tests/goldens/explained.rs:450: Relaxed → Release
+        "#]],
+    );
 }

@@ -83,7 +83,8 @@ impl Tree {
             let comes_first = |pair: &Pair| pair.1 == *name && !past.contains(&pair.0);
             let enters = regions.iter().any(|region| region.0 == name.1);
             let is_locked = inside.iter().any(|thread| *thread != name.0);
-            !pairs.iter().any(comes_first) && !(enters && !inside.contains(&name.0) && is_locked)
+            let is_held = pairs.iter().any(comes_first);
+            !is_held && (!enters || inside.contains(&name.0) || !is_locked)
         };
         let children = self.children.values();
         let children = children.map(|(name, child)| (name.expect("every step has a name"), child));
