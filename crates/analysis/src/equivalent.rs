@@ -11,8 +11,10 @@ use raddle_core::{Access, Action, ObjectId, ObjectKind, Rng, ThreadOp, Trace};
 pub struct Equivalents {
     /// By step: the number of steps that come right before it.
     before: Vec<u32>,
-    /// By step: the steps that come right after it.
-    after: Vec<Vec<usize>>,
+    /// The steps that come right after each step, those of the first step first.
+    after: Vec<usize>,
+    /// By step: where its part of `after` begins. The last entry is the end.
+    begin: Vec<usize>,
     /// By step: the index of its thread.
     thread: Vec<usize>,
 }
@@ -20,41 +22,55 @@ pub struct Equivalents {
 impl Equivalents {
     /// Finds what orders the steps of `trace`.
     pub fn of(trace: &Trace) -> Equivalents {
-        let steps = trace.events.len();
-        let thread = trace.events.iter().map(|event| event.id.thread.index()).collect();
-        let mut order =
-            Equivalents { before: vec![0; steps], after: vec![Vec::new(); steps], thread };
+        let thread: Vec<usize> = trace.events.iter().map(|event| event.id.thread.index()).collect();
         let threads = trace.threads.iter().map(|thread| thread.id.index() + 1).max().unwrap_or(0);
         // By thread: its last step, or the step that spawned it.
         let mut last_of_thread: Vec<Option<usize>> = vec![None; threads];
-        let mut objects = vec![Uses::default(); trace.objects.len()];
+        // By object: its last use. By step: the use before, unless the step is an update.
+        let mut last_use: Vec<Option<usize>> = vec![None; trace.objects.len()];
+        let mut use_before: Vec<Option<usize>> = vec![None; thread.len()];
+        // A step, and one that comes right before it.
+        let mut edges = Vec::with_capacity(2 * thread.len());
         for (step, event) in trace.events.iter().enumerate() {
-            let thread = event.id.thread.index();
-            if let Some(earlier) = last_of_thread[thread].replace(step) {
-                order.add(earlier, step);
-            }
+            edges.extend(last_of_thread[thread[step]].replace(step).map(|earlier| (step, earlier)));
             let object = event.op.object();
             if object == ObjectId::NONE {
                 continue;
             }
-            let uses = &mut objects[object.index()];
             let access = event.access();
-            for &(other, earlier) in &uses.since_update {
-                if access.conflicts(other) {
-                    order.add(earlier, step);
-                }
+            let last = last_use[object.index()].replace(step);
+            let uses = std::iter::successors(last, |&earlier| use_before[earlier]);
+            let conflicting = |&earlier: &usize| access.conflicts(trace.events[earlier].access());
+            edges.extend(uses.filter(conflicting).map(|earlier| (step, earlier)));
+            if access != Access::Update {
+                use_before[step] = last;
             }
-            if access == Access::Update {
-                uses.since_update.clear();
-            }
-            uses.since_update.push((access, step));
             if let (Action::Thread(ThreadOp::Spawn), ObjectKind::Thread(child)) =
                 (event.op.action(), trace.objects[object.index()].kind)
             {
                 last_of_thread[child.index()] = Some(step);
             }
         }
-        order
+        Equivalents::from_edges(&edges, thread)
+    }
+
+    /// Sorts `edges` by the earlier step.
+    fn from_edges(edges: &[(usize, usize)], thread: Vec<usize>) -> Equivalents {
+        let mut before = vec![0; thread.len()];
+        let mut begin = vec![0; thread.len() + 1];
+        for &(step, earlier) in edges {
+            before[step] += 1;
+            begin[earlier + 1] += 1;
+        }
+        for step in 0..thread.len() {
+            begin[step + 1] += begin[step];
+        }
+        let (mut after, mut next) = (vec![0; edges.len()], begin.clone());
+        for &(step, earlier) in edges {
+            after[next[earlier]] = step;
+            next[earlier] += 1;
+        }
+        Equivalents { before, after, begin, thread }
     }
 
     /// Draws one of the orders: positions in the events of the run. Each time, every thread that may have the
@@ -63,13 +79,25 @@ impl Equivalents {
         self.arrange(|ready| rng.below(ready.len()))
     }
 
-    /// Draws one of the orders in which threads run for as long as they can: the threads have random priorities.
+    /// Draws one of the orders in which threads run for as long as they can: the threads have random priorities, and at
+    /// one step, drawn too, the thread that would have it gets the lowest one.
     pub fn draw_in_blocks(&self, rng: &mut Rng) -> Vec<usize> {
         let threads = self.thread.iter().max().map_or(0, |last| last + 1);
-        let priorities: Vec<u64> = (0..threads).map(|_| rng.bits()).collect();
+        let mut priorities: Vec<u64> = (0..threads).map(|_| rng.bits() | 1).collect();
+        let mut steps_to_change = rng.below(self.before.len().max(1));
         self.arrange(|ready| {
-            let steps = 0..ready.len();
-            steps.max_by_key(|&index| priorities[self.thread[ready[index]]]).unwrap_or(0)
+            let first = |priorities: &[u64]| {
+                let steps = 0..ready.len();
+                steps.max_by_key(|&index| priorities[self.thread[ready[index]]]).unwrap_or(0)
+            };
+            let chosen = first(&priorities);
+            let Some(left) = steps_to_change.checked_sub(1) else {
+                steps_to_change = usize::MAX;
+                priorities[self.thread[ready[chosen]]] = 0;
+                return first(&priorities);
+            };
+            steps_to_change = left;
+            chosen
         })
     }
 
@@ -81,7 +109,7 @@ impl Equivalents {
         while !ready.is_empty() {
             let step = ready.swap_remove(choose(&ready));
             order.push(step);
-            for &next in &self.after[step] {
+            for &next in &self.after[self.begin[step]..self.begin[step + 1]] {
                 before[next] -= 1;
                 if before[next] == 0 {
                     ready.push(next);
@@ -90,16 +118,4 @@ impl Equivalents {
         }
         order
     }
-
-    fn add(&mut self, earlier: usize, later: usize) {
-        self.after[earlier].push(later);
-        self.before[later] += 1;
-    }
-}
-
-/// The steps that used an object.
-#[derive(Clone, Debug, Default)]
-struct Uses {
-    /// The last update, and the accesses since.
-    since_update: Vec<(Access, usize)>,
 }

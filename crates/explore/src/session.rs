@@ -22,6 +22,7 @@ mod census;
 mod deadline;
 mod explain;
 mod freed;
+mod gaps;
 mod hidden_state;
 mod parallel;
 mod plans;

@@ -157,8 +157,15 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "equivalent executions have any number of steps",
         file: "crates/explore/src/session/hidden_state.rs",
-        right: "if steps_left == 0 {",
-        wrong: "if steps_left == u64::MAX {",
+        right: "if steps_left == 0",
+        wrong: "if steps_left == u64::MAX",
+        tests: HIDDEN_STATE,
+    },
+    Mistake {
+        name: "executions that show nothing new are repeated",
+        file: "crates/explore/src/session/gaps.rs",
+        right: "is_new |= seen.insert(",
+        wrong: "is_new |= !seen.is_empty() | seen.insert(",
         tests: HIDDEN_STATE,
     },
     Mistake {

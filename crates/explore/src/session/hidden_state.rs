@@ -6,12 +6,15 @@
 //! search has proved nothing. That no difference is found is no proof that there is none. If the time does not suffice
 //! for all of them, nothing is claimed either.
 
+use std::cell::OnceCell;
+
 use raddle_analysis::Equivalents;
 use raddle_core::{Choices, Ending, Event, EventId, Rng, Trace, mix};
 use raddle_results::{Finding, HiddenState, Verdict};
 
 use super::Check;
 use super::deadline::Deadline;
+use super::gaps::Gaps;
 use super::run_loop::Limits;
 use super::tally::Tally;
 use super::words::{describe, possible};
@@ -21,14 +24,18 @@ use crate::replay::thread_ids_of;
 
 /// The most orders that are drawn for one run.
 const DRAWS_PER_RUN: usize = 20;
-/// One order is drawn for this many runs of the search, within [`MIN_DRAWS`] and [`MAX_DRAWS`], and one step is repeated
-/// for this many steps. A run in another order costs up to 1.5 times as much as a run of the search, so that all of them
-/// cost less than a tenth of the search.
-const PART: u64 = 16;
-/// The least orders that are drawn for all runs, if there are as many.
-const MIN_DRAWS: u64 = 50;
-/// The most orders that are drawn for all runs.
-const MAX_DRAWS: u64 = 200;
+/// One run is made again for this many runs of the search, up to [`MAX_REPLAYS`], and one step for this many steps. A
+/// run in another order costs up to 1.5 times as much as a run of the search, so that all of them cost less than a tenth
+/// of the search.
+const PART: u64 = 20;
+/// The most runs that are made again.
+const MAX_REPLAYS: u64 = 200;
+/// Beyond this part, so many runs are made again in orders that show something new. A large search gets fewer.
+const MAX_NEW: u64 = 32;
+/// The runs of a small search.
+const SMALL: u64 = 64;
+/// The draws in succession that show nothing new, after which there is probably nothing more to show.
+const MAX_IN_VAIN: u32 = 10;
 /// The steps that are repeated in any case, if there are as many: some milliseconds.
 const MIN_STEPS: u64 = 1 << 15;
 /// The most runs that are kept.
@@ -105,23 +112,35 @@ impl Check<'_> {
     #[cold]
     fn look_for_hidden_state(&mut self, tally: &mut Tally) -> Option<Verdict> {
         let kept = std::mem::take(&mut tally.kept.runs);
-        let draws = (tally.executions / PART).clamp(MIN_DRAWS, MAX_DRAWS) as usize;
+        let part = (tally.executions / PART).min(MAX_REPLAYS);
+        let most = part.max(MAX_NEW * SMALL / tally.executions.max(SMALL));
         let mut steps_left = (tally.steps / PART).max(MIN_STEPS);
         let limits = Limits::of(self.settings);
-        let orders: Vec<_> = kept.iter().map(|(_, trace)| Equivalents::of(trace)).collect();
+        let orders: Vec<_> = kept.iter().map(|_| OnceCell::new()).collect();
+        let mut gaps = Gaps::of(kept.iter().map(|(_, trace)| trace), MIN_STEPS);
+        let mut in_vain = 0;
         let kept = || kept.iter().zip(&orders);
         let rounds = (0..DRAWS_PER_RUN).flat_map(|round| kept().map(move |kept| (round, kept)));
-        for (round, ((run, trace), orders)) in rounds.take(draws) {
-            if steps_left == 0 {
+        for (round, ((run, trace), orders)) in rounds {
+            let is_above_part = tally.equivalents >= part;
+            if steps_left == 0
+                || tally.equivalents >= most
+                || is_above_part && in_vain >= MAX_IN_VAIN
+            {
                 break;
             }
-            steps_left = steps_left.saturating_sub(trace.events.len() as u64);
             let mut rng = Rng::new(mix(*run, round as u64));
+            let orders = orders.get_or_init(|| Equivalents::of(trace));
             // Some differences show in many switches, some in few.
             let order = match round % 2 {
                 0 => orders.draw(&mut rng),
                 _ => orders.draw_in_blocks(&mut rng),
             };
+            steps_left = steps_left.saturating_sub(trace.events.len() as u64);
+            in_vain = if gaps.add(trace, order.iter().copied()) { 0 } else { in_vain + 1 };
+            if in_vain > 0 && is_above_part {
+                continue;
+            }
             if self.is_out_of_time(&limits) {
                 tally.unchecked = true;
                 return Some(Verdict::Sampled);
