@@ -48,7 +48,7 @@ pub(super) fn histories(table: &Table) -> Judged {
         };
         let nearest = |start: &str| rows(start).map(off).fold(100.0, f64::min);
         // With the paper's k_com.
-        let change = rows("(").last().map_or(f64::NAN, change);
+        let change = rows("(").next_back().map_or(f64::NAN, change);
         if change <= SMALL {
             steady += 1;
         } else {
