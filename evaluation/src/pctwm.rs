@@ -4,8 +4,6 @@
 //! A rate is the part of so many executions that show the bug, all made under RC11. Where the paper
 //! gives k_com it is learnt here, so the first execution of each series has no sinks.
 
-use std::iter;
-
 use raddle::Granularity;
 use raddle_core::{Choices, Ending, Trace};
 use raddle_engine::Rc11;
@@ -67,16 +65,21 @@ pub(crate) enum Which {
     Figure6,
 }
 
+/// The programs of the tables.
+fn nine() -> impl Iterator<Item = (&'static Program, &'static Published)> {
+    PROGRAMS.iter().filter_map(|program| match &program.origin {
+        Origin::Pctwm(published) => Some((program, published)),
+        Origin::Classic => None,
+    })
+}
+
 /// Measures a table.
 pub(crate) fn table(which: Which, size: Size, command: String) -> Table {
     let runs = match size {
         Size::Full => 1000,
         Size::Quick => 200,
     };
-    let nine = PROGRAMS.iter().filter_map(|program| match &program.origin {
-        Origin::Pctwm(published) => Some((program, published)),
-        Origin::Classic => None,
-    });
+    let nine = nine();
     let (name, rows): (_, Vec<Row>) = match which {
         Which::One => ("pctwm-1", nine.map(|(program, paper)| events(program, paper)).collect()),
         Which::Two => (
@@ -135,7 +138,8 @@ fn legend(which: Which, runs: u64) -> Vec<String> {
         .collect(),
         Which::Three => vec![
             rates,
-            "(d): sinks drawn in each run, at the depth that the paper varies h for".into(),
+            "(d): sinks drawn in each run, at the depth that the paper varies h for, with k_com learnt".into(),
+            "(d, k): the same with the paper's k_com".into(),
             "[s]: these sinks in all runs, as in the authors' tool; all tuples if there are few, else the one of those tried \
              whose rates are nearest to the paper's"
                 .into(),
@@ -195,12 +199,16 @@ fn histories(program: &'static Program, paper: &Published, runs: u64) -> Vec<Row
         Row { name, cells: cells.collect() }
     };
     let drawn = row(format!("{} ({depth})", program.name), &|history| Pctwm::new(depth, history));
+    let events = paper.communication as usize;
+    let given = row(format!("{} ({depth}, k {events})", program.name), &|history| {
+        Pctwm::with_events(depth, history, events)
+    });
     let fixed = depths::by_history(program, paper, runs);
     let fixed = fixed.iter().map(|sinks| {
         let sampler = |history| Pctwm::with_sinks(history, sinks);
         row(format!("{} {sinks:?}", program.name), &sampler)
     });
-    iter::once(drawn).chain(fixed).collect()
+    [drawn, given].into_iter().chain(fixed).collect()
 }
 
 /// The best rate of each strategy.

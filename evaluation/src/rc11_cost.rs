@@ -1,7 +1,9 @@
 //! The table of what weak memory costs: random walk under RC11 beside random walk under sequential
 //! consistency, on the first workloads of the speed table with relaxed orders.
 //!
-//! Both run in this process, in slices that take turns; a ratio pairs the slices of one round.
+//! And table 4 of the PCTWM paper: what `pctwm` costs beside random testing, there on whole applications.
+//!
+//! All run in this process, in slices that take turns; a ratio pairs the slices of one round.
 
 use std::sync::Arc;
 
@@ -10,7 +12,8 @@ use raddle::sync::atomic::{
     AtomicU64,
     Ordering::{Relaxed, SeqCst},
 };
-use raddle::{Config, Memory, thread};
+use raddle::thread::{self, JoinHandle};
+use raddle::{Config, Memory};
 
 use crate::index;
 use crate::interleave::{begin_measuring, median, middle_half, paired_ratios};
@@ -19,6 +22,8 @@ use crate::progress::progress;
 use crate::statistics::geometric_mean;
 use crate::table::{Cell, Row, Size, Table, Target};
 use crate::verdict::{Judged, Verdict};
+
+mod applications;
 
 /// PCTWM as users have it.
 const PCTWM: &str = "pctwm:3:2";
@@ -29,16 +34,30 @@ const MOST: f64 = 6.0;
 struct Workload {
     name: &'static str,
     about: &'static str,
+    kind: Kind,
     /// Executions of a slice, so that slices take about as long as each other.
     executions: u64,
     most: Option<f64>,
     body: fn(),
 }
 
-const WORKLOADS: [Workload; 5] = [
+/// What a workload does besides accesses to what threads share.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Nothing.
+    Bare,
+    /// Work of its own.
+    Application,
+}
+
+/// How many times slower than random testing PCTWM may be on applications. The paper has 1.05 to 1.16.
+const MOST_PCTWM: f64 = 1.2;
+
+const WORKLOADS: [Workload; 8] = [
     Workload {
         name: "a",
         about: "2 threads × 5 relaxed fetch_add",
+        kind: Kind::Bare,
         executions: 4_000,
         most: Some(MOST),
         body: || each_of(2, 5, add),
@@ -46,6 +65,7 @@ const WORKLOADS: [Workload; 5] = [
     Workload {
         name: "b",
         about: "3 threads × 100 lock and unlock, with a relaxed fetch_add between them",
+        kind: Kind::Bare,
         executions: 80,
         most: Some(MOST),
         body: locks,
@@ -53,6 +73,7 @@ const WORKLOADS: [Workload; 5] = [
     Workload {
         name: "c",
         about: "8 threads × 1,000 relaxed fetch_add",
+        kind: Kind::Bare,
         executions: 8,
         most: Some(MOST),
         body: || each_of(8, 1_000, add),
@@ -60,6 +81,7 @@ const WORKLOADS: [Workload; 5] = [
     Workload {
         name: "c sc",
         about: "the same, sequentially consistent",
+        kind: Kind::Bare,
         executions: 2,
         most: None,
         body: || {
@@ -71,6 +93,7 @@ const WORKLOADS: [Workload; 5] = [
     Workload {
         name: "stale",
         about: "4 threads × 50 relaxed stores and loads, which have old values to read and places to take",
+        kind: Kind::Bare,
         executions: 80,
         most: None,
         body: || {
@@ -80,19 +103,53 @@ const WORKLOADS: [Workload; 5] = [
             });
         },
     },
+    Workload {
+        name: "log",
+        about: "3 threads format 40 records each into a shared log",
+        kind: Kind::Application,
+        executions: 30,
+        most: None,
+        body: applications::log,
+    },
+    Workload {
+        name: "store",
+        about: "4 threads put or find 40 strings each in a map of 16 shards",
+        kind: Kind::Application,
+        executions: 30,
+        most: None,
+        body: applications::store,
+    },
+    Workload {
+        name: "transactions",
+        about: "3 threads make 30 optimistic transactions each on records with versions",
+        kind: Kind::Application,
+        executions: 30,
+        most: None,
+        body: applications::transactions,
+    },
 ];
+
+/// Starts a thread with its number.
+fn spawn<S: Send + Sync + 'static>(
+    shared: &Arc<S>,
+    me: u64,
+    body: impl Fn(&S, u64) + Send + 'static,
+) -> JoinHandle<()> {
+    let shared = shared.clone();
+    thread::spawn(move || body(&shared, me))
+}
+
+fn join(handles: Vec<JoinHandle<()>>) {
+    for handle in handles {
+        handle.join().expect("a panic ends the execution");
+    }
+}
 
 /// So many threads that do something so often to one variable.
 fn each_of(threads: u64, times: u64, act: fn(&AtomicU64, u64)) {
     let variable = Arc::new(AtomicU64::new(0));
-    let spawn = |_| {
-        let variable = variable.clone();
-        thread::spawn(move || (0..times).for_each(|step| act(&variable, step)))
-    };
-    let handles: Vec<_> = (0..threads).map(spawn).collect();
-    for handle in handles {
-        handle.join().expect("a panic ends the execution");
-    }
+    let body = move |variable: &AtomicU64, _| (0..times).for_each(|step| act(variable, step));
+    join((0..threads).map(|me| spawn(&variable, me, body)).collect());
 }
 
 fn add(counter: &AtomicU64, _step: u64) {
@@ -101,19 +158,13 @@ fn add(counter: &AtomicU64, _step: u64) {
 
 fn locks() {
     let shared = Arc::new((Mutex::new(0), AtomicU64::new(0)));
-    let spawn = |_| {
-        let shared = shared.clone();
-        thread::spawn(move || {
-            for _ in 0..100 {
-                let mut guard = shared.0.lock().expect("no thread panics");
-                *guard += shared.1.fetch_add(1, Relaxed);
-            }
-        })
+    let body = |(sum, counter): &(Mutex<u64>, AtomicU64), _| {
+        for _ in 0..100 {
+            let mut guard = sum.lock().expect("no thread panics");
+            *guard += counter.fetch_add(1, Relaxed);
+        }
     };
-    let handles: Vec<_> = (0..3).map(spawn).collect();
-    for handle in handles {
-        handle.join().expect("a panic ends the execution");
-    }
+    join((0..3).map(|me| spawn(&shared, me, body)).collect());
 }
 
 /// Measures the whole table.
@@ -130,21 +181,29 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
     Ok(table)
 }
 
-/// Says what PCTWM costs beside random testing.
+/// Says what PCTWM costs beside random testing: on applications, as in the paper, and on programs that do nothing
+/// else.
 fn verdict(table: &Table) -> Judged {
-    let mut parts = Vec::new();
-    let mut ratios = Vec::new();
-    for row in &table.rows {
-        let ratio = table.figure(&row.name, "pctwm_ratio").unwrap_or(f64::NAN);
-        ratios.push(ratio);
-        parts.push(format!("{} {ratio:.2}", row.name));
-    }
-    let holds = ratios.iter().all(|&ratio| ratio <= 1.2);
-    let mean = geometric_mean(ratios.into_iter());
+    let ratios = |kind: Kind| {
+        let workloads = WORKLOADS.iter().filter(move |workload| workload.kind == kind);
+        workloads.map(|workload| {
+            (workload.name, table.figure(workload.name, "pctwm_ratio").unwrap_or(f64::NAN))
+        })
+    };
+    let list = |kind| {
+        let ratios = ratios(kind).map(|(name, ratio)| format!("{name} {ratio:.2}"));
+        ratios.collect::<Vec<_>>().join(", ")
+    };
+    let mean = |kind| geometric_mean(ratios(kind).map(|(_, ratio)| ratio));
+    let holds = ratios(Kind::Application).all(|(_, ratio)| ratio <= MOST_PCTWM);
     let reason = format!(
-        "time per step of {PCTWM} beside random testing under RC11, on programs that do nothing else: {} times, {mean:.2} \
-         on average (paper, whole applications: 1.05 to 1.16 times C11Tester); tolerance: each at most 1.2",
-        parts.join(", ")
+        "time of {PCTWM} beside random testing under RC11, on programs with work of their own: {} times, {:.2} on average \
+         (paper, whole applications: 1.05 to 1.16 times C11Tester); tolerance: each at most {MOST_PCTWM}. On programs that \
+         do nothing but access what they share: {}, {:.2} on average",
+        list(Kind::Application),
+        mean(Kind::Application),
+        list(Kind::Bare),
+        mean(Kind::Bare),
     );
     Judged::new(index::PCTWM_TABLE_4, Verdict::Reproduced, holds, reason)
 }
