@@ -44,8 +44,9 @@ fn order(order: Order) -> &'static str {
     }
 }
 
-/// Returns the statement for an instruction. `read` is the value that the thread read last.
-fn statement(instruction: Instruction) -> String {
+/// Returns the statement for the instruction with this number in its thread. `read` is the value that the thread read
+/// last.
+fn statement(number: usize, instruction: Instruction) -> String {
     let place = instruction.variable().map_or(0, |variable| variable as u8 - b'a');
     let place = format!("&values[{place}]");
     match instruction {
@@ -69,6 +70,7 @@ fn statement(instruction: Instruction) -> String {
         ),
         Instruction::Fence(by) => format!("atomic_thread_fence({});", order(by)),
         Instruction::Require(value) => format!("if (read != {value}) return 0;"),
+        Instruction::Await(value) => format!("if (read != {value}) goto at{};", number - 1),
     }
 }
 
@@ -85,8 +87,11 @@ fn source(codes: &[Code]) -> String {
             let name = format!("body_{number}_{thread}");
             write!(text, "static void *{name}(void *unused) {{\n    unsigned long read = 0;\n")
                 .unwrap();
-            for &instruction in instructions {
-                writeln!(text, "    {}", statement(instruction)).unwrap();
+            for (number, &instruction) in instructions.iter().enumerate() {
+                if matches!(instructions.get(number + 1), Some(Instruction::Await(_))) {
+                    writeln!(text, "at{number}:").unwrap();
+                }
+                writeln!(text, "    {}", statement(number, instruction)).unwrap();
                 if instruction.reads() {
                     writeln!(text, "    seen[{count}] = (long)read;").unwrap();
                     count += 1;
