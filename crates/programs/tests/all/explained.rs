@@ -146,12 +146,12 @@ fn failures_are_shrunk() {
         let _ = writeln!(text, "{}", shrunk(program.0, report.failure().expect("it fails")));
     }
     let expected: Expect = expect![[r#"
-        pct-fig1b           1 → 1 ! preemptions,   4 → 4  blocks,    6 → 6   steps, 155 executions
-        pct-fig1c           2 → 1 ! preemptions,   4 → 3  blocks,    4 → 4   steps, 80 executions
-        pct-wsq            19 → 2 ! preemptions,  21 → 5  blocks,   56 → 56  steps, 304 executions
-        reorder_3           2 → 1 ! preemptions,   4 → 3  blocks,    8 → 7   steps, 182 executions
-        account             1 → 0 ! preemptions,   5 → 4  blocks,   12 → 12  steps, 157 executions
-        din_phil            2 → 1 ! preemptions,   4 → 4  blocks,    6 → 6   steps, 106 executions
+        pct-fig1b           1 → 1 ! preemptions,   4 → 4  blocks,    6 → 6   steps, 177 executions
+        pct-fig1c           2 → 1 ! preemptions,   4 → 3  blocks,    4 → 4   steps, 102 executions
+        pct-wsq            19 → 2 ! preemptions,  21 → 5  blocks,   56 → 56  steps, 329 executions
+        reorder_3           2 → 1 ! preemptions,   4 → 3  blocks,    8 → 7   steps, 226 executions
+        account             1 → 0 ! preemptions,   5 → 4  blocks,   12 → 12  steps, 165 executions
+        din_phil            2 → 1 ! preemptions,   4 → 4  blocks,    6 → 6   steps, 132 executions
         pbzip2             18 → 0 ! preemptions,  27 → 5  blocks,   37 → 24  steps, 81 executions
     "#]];
     expected.assert_eq(&text);
