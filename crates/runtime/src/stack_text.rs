@@ -83,7 +83,10 @@ mod tests {
 
     #[inline(never)]
     fn elsewhere() -> String {
-        stack_text()
+        let text = stack_text();
+        // So that the call is no tail call, which would leave no frame of this function.
+        std::hint::black_box(&text);
+        text
     }
 
     /// The text is that of this stack, the first time and later.
