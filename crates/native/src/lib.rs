@@ -49,5 +49,7 @@ mod syscalls;
 mod system;
 mod variables;
 
-#[global_allocator]
+// One thread at a time allocates in a program under control. Unit tests run on several.
+#[cfg_attr(not(test), global_allocator)]
+#[cfg_attr(test, expect(dead_code, reason = "unit tests allocate as usual"))]
 static HEAP: arena::Arena = arena::Arena;
