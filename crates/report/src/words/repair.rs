@@ -91,7 +91,7 @@ fn absent(unknown: Unknown) -> Option<&'static str> {
         Unknown::Executions => Some("not found within the executions allowed (`explain`)"),
         Unknown::Time => Some("not found in the time allowed (`explain`)"),
         Unknown::NoChange => Some(
-            "none found: one lock, another order of two steps, or other memory orderings are not enough",
+            "none found; tried: one lock around the steps of the causes, one cause turned round, other memory orderings",
         ),
         Unknown::HiddenState
         | Unknown::Steps

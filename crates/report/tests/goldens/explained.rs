@@ -258,7 +258,7 @@ fn every_execution_fails() {
 
               why: every execution fails this way (proved: 1 execution)
 
-              repair: none found: one lock, another order of two steps, or other memory orderings are not enough
+              repair: none found; tried: one lock around the steps of the causes, one cause turned round, other memory orderings
         "#]],
     );
 }
