@@ -52,7 +52,7 @@ fn run(alone: u32, phases: u32, together: u32) {
 
     let sections = |lock: &Mutex<u32>, count: u32| {
         for _ in 0..count {
-            *lock.lock().expect("nobody panics") += 1;
+            *lock.lock().expect("no thread panics") += 1;
         }
     };
     let lock = Arc::new(Mutex::new(0));

@@ -30,7 +30,7 @@ pub(super) fn log() {
                 write!(record, "{field}={value:x} ").expect("a string can be written to");
             }
             let slot = log.next.fetch_add(1, Relaxed) as usize;
-            *log.slots[slot].lock().expect("nobody panics") = record;
+            *log.slots[slot].lock().expect("no thread panics") = record;
             log.written.fetch_add(1, Release);
         }
     };
@@ -57,7 +57,7 @@ pub(super) fn store() {
             let key = format!("key-{:x}", digest(number, 5) % 64);
             let hash = key.bytes().fold(me, |hash, byte| digest(hash, byte.into()));
             let shard = &store.shards[(key.len() as u64 + digest(number, 5)) as usize % 16];
-            let mut shard = shard.lock().expect("nobody panics");
+            let mut shard = shard.lock().expect("no thread panics");
             match shard.iter_mut().find(|(other, _)| *other == key) {
                 Some((_, value)) => {
                     *value ^= hash;

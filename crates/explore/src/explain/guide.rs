@@ -17,7 +17,7 @@ pub(super) struct Constraint {
 /// The numbers that a run chose.
 pub(super) type Numbers = HashMap<Label, u32>;
 
-/// What is done at a place of the program, whoever does it.
+/// What some thread does at a place of the program.
 pub(super) type Place = (u32, u8);
 
 /// A part of the program, from one thing that a thread does to another.

@@ -19,7 +19,7 @@ pub(super) struct Deed {
 }
 
 impl Deed {
-    /// Returns what is done and where, whoever does it.
+    /// Returns the operation and its place, without the thread.
     pub(super) fn place(self) -> Place {
         (self.site, self.kind)
     }

@@ -30,7 +30,7 @@ const DRAWS_PER_RUN: usize = 20;
 const PART: u64 = 20;
 /// The most runs that are made again.
 const MAX_REPLAYS: u64 = 200;
-/// Beyond this part, so many runs are made again in orders that show something new. A large search gets fewer.
+/// The most runs that are made again beyond this part, in orders that show something new. A large search gets fewer.
 const MAX_NEW: u64 = 32;
 /// The runs of a small search.
 const SMALL: u64 = 64;

@@ -157,7 +157,7 @@ impl Check<'_> {
                     if explorer.covered(true) != Covered::Nothing {
                         return Stop::Refused(Refusal::Counts { site });
                     }
-                    // A sampler goes on. This run did not come to its end.
+                    // A sampler continues with the next run. This one did not come to its end.
                     tally.add_wait(engine.trace(), engine.max_alive());
                     explorer.learn(run - first, engine.trace());
                     continue;

@@ -8,7 +8,7 @@ use raddle_core::locks::{Change, change};
 use raddle_core::{EventId, ObjectId, Special, ThreadId, Trace};
 use raddle_results::{Finding, Wait};
 
-/// The last so many releases of locks get their place. A release has no place of its own: a destructor does not know who
+/// The number of releases of locks, the last ones, that get their place. A release has no place of its own: a destructor does not know who
 /// called it.
 const MAX_RELEASES: usize = 64;
 

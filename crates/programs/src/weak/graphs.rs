@@ -174,8 +174,8 @@ pub const FAMILIES: &[Family] = &[
             join((0..=size).map(|thread| {
                 let lock = lock.clone();
                 thread::spawn(move || match thread {
-                    0 => *lock.write().expect("nobody panics") += 1,
-                    _ => assert!(*lock.read().expect("nobody panics") <= 1),
+                    0 => *lock.write().expect("no thread panics") += 1,
+                    _ => assert!(*lock.read().expect("no thread panics") <= 1),
                 })
             }));
         },

@@ -36,7 +36,7 @@ enum End {
     Otherwise,
 }
 
-/// What a thread does, whoever it is. The programs have no places.
+/// What a thread does, without its number. The programs have no places.
 type Region = (u8, u8);
 
 impl Tree {
