@@ -289,6 +289,58 @@ fn a_symbolic_link_is_replaced_and_not_followed() {
     assert!(!files.any(|name| name.to_string_lossy().ends_with(".new")), "parts are left");
 }
 
+/// Runs the failing victim where no file can be longer than 2 KiB. If it may not ignore that, it is killed in the middle of
+/// a write.
+#[cfg(unix)]
+fn fails_with_short_files(folder: &Path, ignores: bool) -> (std::process::ExitStatus, String) {
+    let victim = victim("fails");
+    let prepare = if ignores { "trap '' XFSZ; " } else { "" };
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("{prepare}ulimit -c 0; ulimit -f 4; exec \"$0\" \"$@\"")]);
+    shell.arg(victim.get_program()).args(victim.get_args());
+    for (name, value) in victim.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    let output = shell.env("RADDLE_REPORT", folder).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status, String::from_utf8(text).unwrap())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_old_reports_as_they_were() {
+    let folder = folder("full");
+    fs::create_dir_all(&folder).unwrap();
+    let old = folder.join("files.fails.json");
+    fs::write(&old, "old").unwrap();
+    let (status, text) = fails_with_short_files(&folder, true);
+    // The failure is told all the same, and what could not be written.
+    assert_eq!(status.code(), Some(101), "{text}");
+    assert!(text.contains("an update got lost") && text.contains("replay: "), "{text}");
+    assert!(text.contains("files.fails.json: File too large"), "{text}");
+    assert_eq!(files(&folder), ["files.fails.json"], "{text}");
+    assert_eq!(fs::read_to_string(&old).unwrap(), "old");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_check_that_is_killed_while_it_writes_leaves_old_reports_as_they_were() {
+    let folder = folder("killed");
+    fs::create_dir_all(&folder).unwrap();
+    let old = folder.join("files.fails.json");
+    fs::write(&old, "old").unwrap();
+    let (status, text) = fails_with_short_files(&folder, false);
+    assert_eq!(status.code(), None, "it was not killed: {text}");
+    assert_eq!(fs::read_to_string(&old).unwrap(), "old");
+    assert_eq!(files(&folder).len(), 2, "the old report and a part of the new one");
+    // The next check replaces it.
+    let (_, text) = outcome(victim("fails").env("RADDLE_REPORT", &folder));
+    assert!(fs::read_to_string(&old).unwrap().ends_with("}\n"), "{text}");
+}
+
 #[test]
 fn a_file_that_is_too_large_for_a_token_is_refused() {
     let folder = folder("large");
