@@ -29,7 +29,7 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
         COMPARISONS.iter().map(|row| bench.compare(row)).collect::<Result<Vec<_>, _>>()?;
     let is_in_mean = |row: &Comparison| row.profile == Profile::Release && row.target == RANDOM;
     let in_mean = rows.iter().zip(COMPARISONS).filter(|(_, row)| is_in_mean(row));
-    rows.extend(mean("random a–f", in_mean.map(|(row, _)| row), RANDOM_MEAN));
+    rows.extend(mean("random a–f", "ratio", in_mean.map(|(row, _)| row), RANDOM_MEAN));
     rows.push(bench.pair("races h", RACES, 3.0)?);
     rows.push(bench.pair("task switch", TASK_SWITCH, 3.0)?);
     rows.push(bench.pair("outside lock", outside("lock"), 1.2)?);
@@ -306,12 +306,20 @@ impl Bench {
     }
 }
 
-/// The geometric mean of the ratios of some rows, with its floor. `None` if no rival was measured.
-pub(crate) fn mean<'a>(name: &str, rows: impl Iterator<Item = &'a Row>, floor: f64) -> Option<Row> {
-    let ratio_of = |row: &Row| row.cells.iter().find(|(name, _)| *name == "ratio")?.1.value;
+/// The geometric mean of the cells of some rows that have this name, with its floor. `None` if no rival was measured.
+pub(crate) fn mean<'a>(
+    name: &str,
+    ratio: &'static str,
+    rows: impl Iterator<Item = &'a Row>,
+    floor: f64,
+) -> Option<Row> {
+    let ratio_of = |row: &Row| row.cells.iter().find(|(name, _)| *name == ratio)?.1.value;
     let ratios = rows.map(ratio_of).collect::<Option<Vec<_>>>()?;
+    if ratios.is_empty() {
+        return None;
+    }
     let cell = Cell::value(geometric_mean(ratios.into_iter()), "×").target(Target::AtLeast(floor));
-    Some(Row { name: name.to_owned(), cells: vec![("ratio", cell)] })
+    Some(Row { name: name.to_owned(), cells: vec![(ratio, cell)] })
 }
 
 fn start(

@@ -76,7 +76,7 @@ pub(crate) fn table(size: Size, command: String) -> Result<Table, String> {
     }
     progress("");
     let has_target = |row: &&Row| row.cells.iter().any(|(_, cell)| cell.target.is_some());
-    rows.extend(mean("all with a target", rows.iter().filter(has_target), RATIO_MEAN));
+    rows.extend(mean("all with a target", "ratio", rows.iter().filter(has_target), RATIO_MEAN));
     let mut legend = vec![
         "verdict: whether the outcome asked for is allowed, by the axioms; what each says of it"
             .into(),
