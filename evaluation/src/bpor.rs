@@ -1,7 +1,7 @@
 //! The evaluation of bounded partial order reduction (Coons, Musuvathi and McKinley, OOPSLA 2013):
 //! figures 6 and 7, and table 1.
 //!
-//! Every search is by a strategy word; one that this build does not have is told in its row. All
+//! Every search is named by a strategy word; the row of a word that this build does not have says so. All
 //! accesses to shared memory are scheduling points, as in the paper.
 
 use std::time::Duration;

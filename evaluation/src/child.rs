@@ -124,7 +124,7 @@ impl Child {
     }
 
     fn ask(&mut self, request: &str) -> Result<String, String> {
-        // A child that has died refuses the request; why it died is told with the answer it owes.
+        // A child that has died refuses the request; the missing answer says why it died.
         let _ = writeln!(self.requests, "{request}");
         self.answer(request)
     }

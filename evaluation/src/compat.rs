@@ -69,7 +69,7 @@ impl Sampler for Walk {
 }
 
 impl Priorities {
-    /// For bugs of this depth in programs with so many threads and steps.
+    /// For bugs of this depth in programs with these numbers of threads and steps.
     pub(crate) fn new(depth: usize, threads: usize, steps: usize) -> Priorities {
         Priorities {
             rng: Rng::new(0),

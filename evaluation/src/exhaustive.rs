@@ -235,7 +235,7 @@ impl Lane {
     }
 }
 
-/// How many times longer the rival takes; at least so many if it did not finish.
+/// How many times longer the rival takes; a lower bound if it did not finish.
 pub(crate) fn ratio(raddle: &Lane, rival: &Lane) -> Cell {
     let (Lane::Ran(own, own_times), Lane::Ran(other, other_times)) = (raddle, rival) else {
         return Cell::default();

@@ -141,7 +141,7 @@ mod tests {
         exchange.chain(load).collect()
     }
 
-    /// By raddle, with so many failures without a reason in each thread.
+    /// By raddle, with this number of failures without a reason in each thread.
     fn found(success: Ordering, failure: Ordering, spurious: u32) -> BTreeSet<Told> {
         let seen = Arc::new(Mutex::new(BTreeSet::new()));
         let config = Config::new().memory(Memory::Rc11).strategy("dfs").spurious(spurious);

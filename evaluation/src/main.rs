@@ -86,7 +86,7 @@ enum Command {
         #[arg(long)]
         size: Option<u32>,
     },
-    /// Measure and print a table; a missed target is told in it, not by the exit status
+    /// Measure and print a table; it names missed targets, the exit status does not
     Table {
         /// Which table
         name: tables::Name,

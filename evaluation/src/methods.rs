@@ -69,7 +69,7 @@ impl Method {
         }
     }
 
-    /// Makes up to so many runs. Maple's PCT takes `[n, k]` as known.
+    /// Makes up to `runs` runs. Maple's PCT takes `[n, k]` as known.
     pub(crate) fn sample(
         self,
         subject: Subject,

@@ -58,7 +58,7 @@ fn columns(mix: Mix) -> &'static [(&'static str, Column)] {
     }
 }
 
-/// Samples for each ratio in the paper. Orders that are never hit count with one in so many.
+/// Samples for each ratio in the paper. Orders that are never hit count with one in this number.
 const SAMPLES: f64 = 5e7;
 
 /// Ratios of two means agree with the paper's within this factor.
@@ -75,7 +75,7 @@ pub(crate) fn half_reads(size: Size, command: String) -> Result<Table, String> {
 }
 
 fn table(published: &Published, size: Size, command: String) -> Result<Table, String> {
-    // So many of the paper's programs are sampled so often, and so many random ones only worked out.
+    // How many of the paper's programs are sampled, how often, and how many random ones are only computed.
     let (sampled, samples, counted) = match size {
         Size::Full => (10, 50_000_000, 100),
         Size::Quick => (10, 30_000, 10),

@@ -65,11 +65,11 @@ pub(crate) fn beside_mcr(size: Size, command: String) -> Result<Table, String> {
     Ok(table)
 }
 
-/// Figure 6: memory-access patterns covered after so many executions; the plots also show it over time.
+/// Figure 6: memory-access patterns covered by the number of executions; the plots also show it over time.
 pub(crate) fn coverages(size: Size, command: String) -> Result<(Table, Vec<Plot>), String> {
     let mut plots = Vec::new();
     let legend = [
-        "memory-access patterns (accesses one by one) after so many executions, means of three seeds",
+        "memory-access patterns (accesses one by one) by the number of executions, means of three seeds",
         "pcr and mcr may end before: their last figure stands",
         "plots: over executions, and over the CPU time of a strategy with its executions",
         "all: different patterns seen by any of them",
@@ -91,7 +91,7 @@ pub(crate) fn costs(size: Size, command: String) -> Result<Table, String> {
         "coverage: CPU time per step under `random`, without and with coverage by line; median of paired ratios",
         "trace-N: questions about one trace of some N events, answered by a solver, each in a process of its own",
         "told: events, edges and literals that the solver was told; memory: the most in use beyond the run's, for each",
-        "memory is linear in what is told: for longer traces at most 1.25 times that of trace-1250",
+        "memory is linear in the length of the trace: for longer traces at most 1.25 times that of trace-1250",
         "workloads as in the table `speed`",
     ];
     made("pcr-cost", size, command, cost::table, &legend)

@@ -1,7 +1,7 @@
 //! The tables of PCTWM's evaluation (Gao, Chakraborty and Kulahcioglu Ozkan, ASPLOS 2023), beside the
 //! paper's figures.
 //!
-//! A rate is the part of so many executions that show the bug, all made under RC11. Where the paper
+//! A rate is the part of a number of executions that show the bug, all made under RC11. Where the paper
 //! gives k_com it is learnt here, so the first execution of each series has no sinks.
 
 use raddle::Granularity;
@@ -23,7 +23,7 @@ mod verdicts;
 /// Operations one execution may have.
 const MAX_STEPS: usize = 20_000;
 
-/// A rate may be so many percentage points below the paper's.
+/// By how many percentage points a rate may be below the paper's.
 const TOLERANCE: f64 = 10.0;
 
 /// The largest history depth of the paper.

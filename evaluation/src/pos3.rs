@@ -53,7 +53,7 @@ const OF_THE_PAPER: [Method; 7] = [
     Method::PosStar,
 ];
 
-/// Ratios agree within so many standard errors of their difference.
+/// Ratios agree within this number of standard errors of their difference.
 const MOST_ERRORS: f64 = 4.0;
 
 /// Tries for each ratio in the paper.

@@ -16,7 +16,7 @@ pub(crate) struct Subject {
     pub(crate) size: u32,
 }
 
-/// What came of so many runs.
+/// The results of a number of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sample {
     pub(crate) runs: u64,
@@ -40,7 +40,7 @@ pub(crate) enum Until {
 }
 
 impl Subject {
-    /// Makes up to so many runs with a sampler.
+    /// Makes up to `runs` runs with a sampler.
     pub(crate) fn sample(
         self,
         sampler: impl Sampler + Clone,
@@ -59,7 +59,7 @@ impl Subject {
         sample
     }
 
-    /// Makes up to so many runs, and shows the trace of each to `look` until that returns false. Returns the
+    /// Makes up to `runs` runs, and shows the trace of each to `look` until that returns false. Returns the
     /// sampler, with all that it has learnt.
     pub(crate) fn each_trace<S: Sampler + Clone>(
         self,

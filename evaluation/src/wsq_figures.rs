@@ -2,7 +2,7 @@
 //!
 //! Fig. 9: how often PCT hits the bug, with more stealers and more items. Fig. 10: the same with four items
 //! beside a stress test, here with real threads of the operating system. Fig. 11: which pairs of events, one
-//! of the owner and one of a stealer, have been seen one right after the other, after so many runs.
+//! of the owner and one of a stealer, have been seen one right after the other, by the number of runs.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -113,7 +113,7 @@ pub(crate) fn threads_and_items(size: Size, command: String) -> Result<(Table, V
         "the paper's Table 3 has .002 for one stealer of a larger program".to_owned(),
         "hits × k: hits times the steps of the longest run, which is the number of steps whose change point hits the bug"
             .to_owned(),
-        "items / 2 attempts: each stealer makes so many instead of two".to_owned(),
+        "items / 2 attempts: each stealer makes this number instead of two".to_owned(),
     ];
     let mut table = Table { name: "pct-fig9", size, command, rows, legend, verdicts: Vec::new() };
     table.verdicts.push(items_verdict(&table));
@@ -199,7 +199,7 @@ pub(crate) fn against_stress(size: Size, command: String) -> Result<(Table, Vec<
     Ok((table, vec![plot]))
 }
 
-/// How many of so many runs outside raddle fail.
+/// How many of a number of runs outside raddle fail.
 pub(crate) fn under_stress(subject: Subject, runs: u64) -> u64 {
     let Subject { program, form, size } = subject;
     let closure = program.closure(form, size);

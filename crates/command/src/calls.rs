@@ -202,7 +202,7 @@ pub(crate) fn names(document: &Document, steps: &HashMap<u64, Step>) -> Vec<(Str
     failure.trace.objects.iter().filter_map(better).collect()
 }
 
-/// Replaces names in a text. A name that goes on with a digit is another one.
+/// Replaces names in a text. A name followed by a digit is another one.
 pub(crate) fn rename(text: &str, names: &[(String, String)]) -> String {
     const BEGIN: &str = "atomic ";
     let names: HashMap<&str, &str> = names.iter().map(|(old, new)| (&old[..], &new[..])).collect();

@@ -173,7 +173,7 @@ pub enum IdleRounds {
     Awaited,
     /// The thread goes no further in this run.
     Cut,
-    /// The thread goes on.
+    /// The thread continues.
     Performed,
 }
 

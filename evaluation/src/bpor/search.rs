@@ -62,7 +62,7 @@ pub(super) enum End {
 /// Operations one execution may have. Far more than a fair execution needs that makes progress.
 const MAX_STEPS: usize = 2_000;
 
-/// A search of so many seconds is worth repeating.
+/// The longest search that is repeated, in seconds.
 const SHORT: f64 = 0.05;
 
 impl Subject {

@@ -20,7 +20,7 @@ pub(crate) fn prepare(strategy: &str, program: &str) -> Result<Prepared, String>
     if known.is_some_and(|known| known.threads > loom::MAX_THREADS) {
         return Ok(Prepared::Cannot(format!("max {} threads", loom::MAX_THREADS)));
     }
-    // A failure is told by the answer.
+    // The answer reports a failure.
     std::panic::set_hook(Box::new(|_| {}));
     Ok(Prepared::Ready(Box::new(move |limit| Ok(search(body, limit)))))
 }

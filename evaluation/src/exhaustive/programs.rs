@@ -20,7 +20,7 @@ pub(crate) struct Program {
 /// How many equivalence classes a program has, counted without the explorer that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Classes {
-    /// Orders of the threads' operations, or sections, on one object: so many of each thread.
+    /// Orders of the threads' operations, or sections, on one object: the number of each thread.
     Orders(&'static [u64]),
     /// Counted by hand.
     Few(u64),

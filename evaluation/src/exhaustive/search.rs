@@ -6,7 +6,7 @@
 //! | (nothing, at the start) | `ready`, or `cannot REASON` |
 //! | `search COUNT MILLISECONDS` | `RUNS NANOSECONDS END CLASSES SEEN` |
 //!
-//! The child makes so many searches from the start, each limited to so many milliseconds. It tells the
+//! The child makes this number of searches from the start, each limited to this number of milliseconds. It reports the
 //! runs of the last, the CPU time of all, how the last ended, how many different classes it met, and whether
 //! it saw the outcome that a litmus test asks for; `-` if the engine does not tell.
 

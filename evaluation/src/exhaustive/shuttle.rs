@@ -19,7 +19,7 @@ pub(crate) fn prepare(strategy: &str, program: &str) -> Result<Prepared, String>
         return Err(format!("no search `{strategy}` for Shuttle; there is dfs"));
     }
     let body = programs::find(BODIES, program)?;
-    // A failure is told by the answer.
+    // The answer reports a failure.
     std::panic::set_hook(Box::new(|_| {}));
     Ok(Prepared::Ready(Box::new(move |limit| Ok(search(body, limit)))))
 }

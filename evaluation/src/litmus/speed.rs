@@ -44,7 +44,7 @@ pub(crate) fn prepare(engine: &str, name: &str) -> Result<Prepared, String> {
             if script.code.threads.len() + 1 > ::loom::MAX_THREADS {
                 return Ok(Prepared::Cannot(format!("max {} threads", ::loom::MAX_THREADS)));
             }
-            // A failure is told by the answer.
+            // The answer reports a failure.
             std::panic::set_hook(Box::new(|_| {}));
             Ok(Prepared::Ready(Box::new(move |limit| Ok(super::loom::search(script, limit)))))
         }

@@ -1,7 +1,7 @@
 //! The partial orders of a small program, by going through all its states: how many there are, how likely
 //! a random walk is to take each, and how many preemptions each takes at least.
 //!
-//! A partial order is told by how many writes to its object each access comes after: that orders writes
+//! A partial order is identified by how many writes to its object each access comes after: that orders writes
 //! among each other, and each read among the writes.
 
 use std::collections::HashMap;
@@ -150,7 +150,7 @@ fn position(state: State, thread: usize) -> usize {
     (state >> (3 * thread) & 7) as usize
 }
 
-/// The state after the next access of `thread`, which comes after so many writes.
+/// The state after the next access of `thread`, which comes after this number of writes.
 fn advance(state: State, thread: usize, at: usize, writes: u64) -> State {
     let place = 3 * (THREADS + thread * LENGTH + at);
     (state + (1 << (3 * thread))) | writes << place

@@ -134,7 +134,7 @@ impl Solved {
     }
 }
 
-/// The child's side: four threads with so many accesses each, and a line for the parent.
+/// The child's side: four threads with this number of accesses each, and a line for the parent.
 pub(crate) fn solve_trace(accesses: usize) -> Result<String, String> {
     let program = move || accesses_by(4, accesses);
     let runtime = || drive::runtime("trace", Granularity::All);

@@ -80,7 +80,7 @@ pub(super) fn figure_6(size: Size, plots: &mut Vec<Plot>) -> Result<Vec<Row>, St
     Ok(rows)
 }
 
-/// How many patterns were covered after so many executions, and how long that took.
+/// How many patterns were covered by a number of executions, and how long that took.
 fn gained(
     subject: &'static Subject,
     word: &str,

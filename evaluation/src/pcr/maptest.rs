@@ -15,7 +15,7 @@ use raddle_strategy::{Rng, mix};
 
 use super::watch::watch;
 
-/// A prefix has at most so many operations.
+/// The maximum number of operations of a prefix.
 const LONGEST_PREFIX: usize = 3;
 
 /// Makes tests.
@@ -53,7 +53,7 @@ impl MapTest {
         (pair, Test { prefix: Cow::Owned(prefix), suffixes })
     }
 
-    /// A test with this pair has shown so many new patterns.
+    /// How many new patterns a test with this pair has shown.
     pub(super) fn learn(&mut self, pair: usize, new: u64) {
         let (tests, last) = &mut self.pairs[pair];
         *tests += 1;

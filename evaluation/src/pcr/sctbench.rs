@@ -11,7 +11,7 @@ use crate::parallel::each;
 use crate::sample::{Subject, Until};
 use crate::table::{Cell, Extent, Row, Size, Table, Target};
 
-/// Longer programs are left out: so many events at most, in the longest of so many random runs.
+/// Longer programs are left out: the maximum number of events, and the number of random runs of which the longest counts.
 const MOST_STEPS: usize = 200;
 const MEASURING_RUNS: u64 = 100;
 

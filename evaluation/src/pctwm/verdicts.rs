@@ -7,7 +7,7 @@ use crate::index;
 use crate::table::{Row, Table};
 use crate::verdict::{Judged, Verdict};
 
-/// Rates differ by at most so many percentage points, if they do not change.
+/// Rates that differ by at most this number of percentage points do not change.
 const SMALL: f64 = 10.0;
 
 /// Table 1.

@@ -178,7 +178,7 @@ pub(super) struct Draws<'g, 'a> {
     is_held: bool,
 }
 
-/// A sticky run switches once in so many steps.
+/// The mean number of steps between two switches of a sticky run.
 const STEPS_PER_SWITCH: usize = 6;
 
 impl<'g, 'a> Draws<'g, 'a> {

@@ -317,7 +317,7 @@ fn a_full_disk_leaves_old_reports_as_they_were() {
     let old = folder.join("files.fails.json");
     fs::write(&old, "old").unwrap();
     let (status, text) = fails_with_short_files(&folder, true);
-    // The failure is told all the same, and what could not be written.
+    // The failure is reported all the same, and which file could not be written.
     assert_eq!(status.code(), Some(101), "{text}");
     assert!(text.contains("an update got lost") && text.contains("replay: "), "{text}");
     assert!(text.contains("files.fails.json: File too large"), "{text}");

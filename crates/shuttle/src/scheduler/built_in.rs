@@ -252,7 +252,7 @@ impl ReplayScheduler {
         Ok(ReplayScheduler::new_from_encoded(&fs::read_to_string(path)?))
     }
 
-    /// Allows that the execution goes on after the end of the schedule. No effect.
+    /// Allows the execution to continue after the end of the schedule. No effect.
     pub fn set_allow_incomplete(&mut self) {}
 }
 
