@@ -35,6 +35,7 @@ mod rounds;
 mod special;
 mod state;
 mod stop;
+mod table;
 mod tail;
 mod threads;
 mod time;
@@ -47,6 +48,7 @@ use idle::Idle;
 pub use known_loops::{KnownLoop, Round};
 pub use rounds::SinceChange;
 pub use state::RunState;
+use table::Table;
 use tail::Tail;
 use waiters::{Link, NO_WAITER};
 
@@ -106,17 +108,19 @@ pub struct Engine<M: Memory> {
     running: ThreadId,
     /// In `Starting`: the thread that continues once the starting thread has announced its first operation.
     creator: ThreadId,
+    /// The number of threads that are known from this check's runs. Those from there on in tables mean nothing.
+    thread_count: usize,
     /// By [`ThreadId`].
-    threads: Vec<Thread>,
+    threads: Table<Thread>,
     /// By [`ThreadId`].
-    pending: Vec<Pending>,
+    pending: Table<Pending>,
     enabled: Enabled,
     /// By [`ThreadId`], shifted by one: see [`NO_WAITER`].
-    links: Vec<Link>,
+    links: Table<Link>,
     /// The threads whose pending operation or enabledness changed since the last thread point, if [`Needs::changes`].
     changed: Vec<ThreadId>,
     /// By [`ObjectId`]; those from `trace.objects.len()` on are left over from earlier runs.
-    objects: Vec<Slot<M::Location>>,
+    objects: Table<Slot<M::Location>>,
     /// The objects that changed during the lease under way, and whose waiters have not been updated.
     stale: Vec<ObjectId>,
     trace: Trace,
@@ -193,12 +197,13 @@ impl<M: Memory> Engine<M> {
             lease: 0,
             running: ThreadId::MAIN,
             creator: ThreadId::MAIN,
-            threads: Vec::new(),
-            pending: Vec::new(),
+            thread_count: 0,
+            threads: Table::default(),
+            pending: Table::default(),
             enabled: Enabled::default(),
-            links: Vec::new(),
+            links: Table::default(),
             changed: Vec::new(),
-            objects: Vec::new(),
+            objects: Table::default(),
             stale: Vec::new(),
             trace: Trace::default(),
             spare: Trace::default(),
@@ -431,7 +436,22 @@ impl<M: Memory> Engine<M> {
     }
 
     fn next_event(&self, thread: ThreadId) -> EventId {
-        self.threads.get(thread.index()).map_or(EventId { thread, index: 0 }, |known| known.next)
+        let known = &self.threads[..self.thread_count];
+        known.get(thread.index()).map_or(EventId { thread, index: 0 }, |known| known.next)
+    }
+}
+
+impl<L: Default> Default for Slot<L> {
+    fn default() -> Slot<L> {
+        Slot {
+            object: Object::Variable,
+            first_waiter: NO_WAITER,
+            history: History::default(),
+            is_stale: false,
+            time: 0,
+            shared_time: 0,
+            location: L::default(),
+        }
     }
 }
 

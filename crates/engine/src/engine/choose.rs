@@ -73,7 +73,11 @@ impl<M: Memory> Engine<M> {
             chooser.at_state(self.trace.fingerprint);
         }
         let enabled = self.enabled.as_slice();
-        let threads = Threads { pending: &self.pending, enabled, changed: &self.changed };
+        let threads = Threads {
+            pending: &self.pending[..self.thread_count],
+            enabled,
+            changed: &self.changed,
+        };
         let pick = chooser.choose(&Point::Thread(threads), &self.trace.events);
         self.changed.clear();
         match pick {
@@ -83,7 +87,7 @@ impl<M: Memory> Engine<M> {
                 let left = if self.idle.is_on() { 1 } else { left };
                 let leased = enabled[option];
                 self.lease = granted.min(left) - 1;
-                for pending in &self.pending {
+                for pending in &self.pending[..self.thread_count] {
                     let interrupts = chooser.interrupts(pending.thread);
                     self.links[pending.thread.index() + 1].set_interrupts(interrupts);
                 }
@@ -141,7 +145,7 @@ impl<M: Memory> Engine<M> {
         let expected = self.prefix[self.followed];
         match expected {
             Choice::Thread(thread)
-                if thread.index() < self.pending.len()
+                if thread.index() < self.thread_count
                     && (self.is_enabled(thread) || self.wake(thread)) =>
             {
                 self.followed += 1;

@@ -2,13 +2,13 @@
 
 use alloc::vec::Vec;
 
-use raddle_core::fingerprint::History;
 use raddle_core::{
     Allocation, End, Ending, LateUse, ObjectId, ObjectInfo, ObjectKind, Panic, PlainAccess, Site,
     ThreadId,
 };
 
-use super::{Engine, NO_WAITER, Slot};
+use super::table::grow;
+use super::{Engine, Slot};
 use crate::Memory;
 use crate::object::{Initial, Object};
 use crate::objects::Parker;
@@ -141,18 +141,11 @@ impl<M: Memory> Engine<M> {
     pub(super) fn add_object(&mut self, info: ObjectInfo) -> ObjectId {
         let id = ObjectId(self.trace.objects.len() as u32);
         self.trace.objects.push(info);
-        match self.objects.get_mut(id.index()) {
-            Some(slot) => slot.renew(),
-            None => self.objects.push(Slot {
-                object: Object::Variable,
-                first_waiter: NO_WAITER,
-                history: History::default(),
-                is_stale: false,
-                time: 0,
-                shared_time: 0,
-                location: M::Location::default(),
-            }),
+        if self.objects.len() <= id.index() {
+            let room = (id.index() + 1).next_power_of_two();
+            grow(&mut self.objects, room, Slot::default);
         }
+        self.objects[id.index()].renew();
         id
     }
 }

@@ -1,20 +1,20 @@
 //! The enabled threads, in an order that depends on the run alone: seeds rely on it.
 
-use alloc::vec::Vec;
-
 use raddle_core::{Rng, ThreadId};
+
+use super::table::{Table, grow};
 
 #[derive(Debug, Default)]
 pub(super) struct Enabled {
     /// Has room for every thread, so that enabling one never allocates. Those from `count` on mean nothing.
-    slots: Vec<ThreadId>,
+    slots: Table<ThreadId>,
     count: usize,
 }
 
 impl Enabled {
     /// Makes room for `threads` threads.
     pub(super) fn make_room(&mut self, threads: usize) {
-        self.slots.resize(threads, ThreadId::MAIN);
+        grow(&mut self.slots, threads, || ThreadId::MAIN);
     }
 
     #[inline(always)]

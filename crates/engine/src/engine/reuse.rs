@@ -21,7 +21,7 @@ impl<M: Memory> Engine<M> {
         };
         [&self.trace, &self.spare].into_iter().all(is_small)
             && self.prefix.capacity() <= MAX_KEPT_EVENTS
-            && self.threads.len() <= MAX_KEPT_THREADS
+            && self.thread_count <= MAX_KEPT_THREADS
             && self.objects.len() <= MAX_KEPT_OBJECTS
     }
 
@@ -29,8 +29,7 @@ impl<M: Memory> Engine<M> {
     pub fn renew(&mut self, thread_ids: ThreadIds, max_steps: usize) {
         self.prefix.clear();
         // Choosers see how long the tables by thread are.
-        self.threads.truncate(1);
-        self.pending.truncate(1);
+        self.thread_count = self.thread_count.min(1);
         self.set_thread_ids(thread_ids);
         self.max_steps = max_steps;
         self.time_checks = TimeChecks::NONE;
@@ -66,8 +65,7 @@ impl<M: Memory> Engine<M> {
     fn set_thread_ids(&mut self, thread_ids: ThreadIds) {
         if thread_ids.count() > 1 {
             // The tables by thread are built anew for threads that the ids know already.
-            self.threads.truncate(1);
-            self.pending.truncate(1);
+            self.thread_count = self.thread_count.min(1);
         }
         self.thread_ids.become_like(thread_ids);
     }

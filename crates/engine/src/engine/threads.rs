@@ -16,7 +16,7 @@ impl<M: Memory> Engine<M> {
             Some(child) => child,
             None => self.register_child(by, position),
         };
-        if self.threads.len() <= child.index() {
+        if self.thread_count <= child.index() {
             self.make_room_for(child);
         }
         let kind = ObjectKind::Thread(child);
@@ -34,7 +34,7 @@ impl<M: Memory> Engine<M> {
         let known = self.thread_ids.count();
         let child = self.thread_ids.register_child(by, position);
         // Under other thread ids these may have been other threads.
-        for id in known..self.thread_ids.count().min(self.threads.len()) {
+        for id in known..self.thread_ids.count().min(self.thread_count) {
             let thread = ThreadId(id as u32);
             let (info, first) = (self.thread_ids.info(thread), self.thread_ids.first_event(thread));
             self.threads[id] = Thread::absent(info, first);

@@ -5,6 +5,7 @@
 
 use raddle_core::{ObjectId, Op, ThreadId};
 
+use super::table::grow;
 use super::{Engine, Slot, Thread, nothing_pending};
 use crate::{Kind, Memory};
 
@@ -23,6 +24,9 @@ pub(super) struct Link {
 }
 
 impl Link {
+    const NONE: Link =
+        Link { next: NO_WAITER, previous: NO_WAITER, is_listed: false, interrupts: true, place: 0 };
+
     pub(super) fn set_interrupts(&mut self, interrupts: bool) {
         self.interrupts = interrupts;
     }
@@ -35,21 +39,22 @@ impl<M: Memory> Engine<M> {
     /// Makes room for `thread` in the tables by thread.
     #[cold]
     pub(super) fn make_room_for(&mut self, thread: ThreadId) {
-        for id in self.threads.len()..=thread.index() {
+        let count = thread.index() + 1;
+        if self.threads.len() < count {
+            let (main, room) = (ThreadId::MAIN, count.next_power_of_two());
+            let (info, first) = (self.thread_ids.info(main), self.thread_ids.first_event(main));
+            grow(&mut self.threads, room, || Thread::absent(info, first));
+            grow(&mut self.pending, room, || nothing_pending(main));
+            grow(&mut self.links, room + 1, || Link::NONE);
+            self.enabled.make_room(room);
+        }
+        for id in self.thread_count..count {
             let id = ThreadId(id as u32);
             let (info, first) = (self.thread_ids.info(id), self.thread_ids.first_event(id));
-            self.threads.push(Thread::absent(info, first));
-            self.pending.push(nothing_pending(id));
+            self.threads[id.index()] = Thread::absent(info, first);
+            self.pending[id.index()] = nothing_pending(id);
         }
-        let link = Link {
-            next: NO_WAITER,
-            previous: NO_WAITER,
-            is_listed: false,
-            interrupts: true,
-            place: 0,
-        };
-        self.links.resize(self.threads.len() + 1, link);
-        self.enabled.make_room(self.threads.len());
+        self.thread_count = count;
     }
 
     /// Puts `thread`, which has announced `op`, into the list of its object, and disables it if it has to wait now.
