@@ -216,12 +216,12 @@ impl Data for Place {
     fn to_json(&self) -> Json {
         match self {
             Place::Unknown => Json::Null,
-            Place::Line { file, line, column } => Json::object([
+            Place::Line { file, line, column } => Json::object(vec![
                 ("file", file.to_json()),
                 ("line", line.to_json()),
                 ("column", column.to_json()),
             ]),
-            Place::Address(address) => Json::object([("address", address.to_json())]),
+            Place::Address(address) => Json::object(vec![("address", address.to_json())]),
         }
     }
 

@@ -45,7 +45,7 @@ impl Json {
     }
 
     /// An object with these fields.
-    pub fn object(fields: impl IntoIterator<Item = (&'static str, Json)>) -> Json {
+    pub fn object(fields: Vec<(&'static str, Json)>) -> Json {
         Json::Object(fields.into_iter().map(|(name, value)| (name.into(), value)).collect())
     }
 

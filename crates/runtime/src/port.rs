@@ -224,7 +224,7 @@ pub(crate) fn is_trial() -> bool {
     flags().is_trial
 }
 
-/// Returns whether the run records notes and output. Returns false outside a run.
+/// Returns whether the run records names, notes and output. Returns false outside a run.
 #[inline]
 pub fn records() -> bool {
     active() && flags().records
@@ -255,7 +255,7 @@ pub fn ordered_polls() -> bool {
     active() && flags().ordered_polls
 }
 
-/// Gives the object called `name` a name for reports. Does nothing outside a run.
+/// Gives the object called `name` a name for reports, if the run [`records`] names. Does nothing outside a run.
 ///
 /// # Panics
 /// As [`operate`].
@@ -266,13 +266,17 @@ pub fn name_object(
     site: Site,
 ) {
     if let Some(object) = object(name, true, initial, site) {
-        run().name_object(object, given);
+        if flags().records {
+            run().name_object(object, given);
+        }
     }
 }
 
 /// Gives the calling thread a name for reports.
 pub fn name_thread(given: &str) {
-    run().name_thread(given);
+    if flags().records {
+        run().name_thread(given);
+    }
 }
 
 /// Notes that the calling thread has begun to panic. Returns that thread.

@@ -16,7 +16,7 @@ pub(super) fn of_test(test: &Test, checked: &Checked) -> String {
     };
     let or_null = |text: Option<String>| text.map_or(Json::Null, Json::text);
     let failure = checked.failure.as_ref();
-    line(&Json::object([
+    line(&Json::object(vec![
         ("type", Json::text("test")),
         ("binary", Json::text(&test.binary.name)),
         ("name", or_null(test.name.clone())),
@@ -32,7 +32,7 @@ pub(super) fn of_test(test: &Test, checked: &Checked) -> String {
 /// Returns the last line: the numbers of tests that passed, failed, came to no result, and did not run.
 pub(super) fn of_summary(counts: [usize; 4], elapsed: Duration) -> String {
     let [passed, failed, inconclusive, skipped] = counts.map(|count| Json::Number(count as u64));
-    line(&Json::object([
+    line(&Json::object(vec![
         ("type", Json::text("summary")),
         ("passed", passed),
         ("failed", failed),

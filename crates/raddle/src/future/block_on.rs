@@ -41,7 +41,7 @@ pub(crate) fn block_on_at<F: Future>(
     site: Site,
 ) -> F::Output {
     let mut future = pin!(future);
-    let signal = Signal::new(&format!("future {}", name::<F>()), size_of::<F>(), site);
+    let signal = Signal::new(|| format!("future {}", name::<F>()), size_of::<F>(), site);
     let mut driver = Driver::new(signal, spurious, order);
     loop {
         if let Poll::Ready(output) = driver.poll(future.as_mut()) {

@@ -25,14 +25,20 @@ pub(super) struct Signal {
     is_due: AtomicBool,
 }
 
+/// Returns `name` if the run records names, and an empty string if not.
+pub(super) fn recorded(name: impl FnOnce() -> String) -> String {
+    if port::records() { name() } else { String::new() }
+}
+
 /// The `poller` of a future that is not polled.
 const NO_THREAD: u32 = u32::MAX;
 
 impl Signal {
-    /// Returns the signal of a future that is called `name`. The wakers own `bytes` of memory until all are dropped.
-    pub(super) fn new(name: &str, bytes: usize, site: Site) -> Arc<Signal> {
+    /// Returns the signal of a future that is called `name`, which is asked in runs that record names. The wakers own
+    /// `bytes` of memory until all are dropped.
+    pub(super) fn new(name: impl FnOnce() -> String, bytes: usize, site: Site) -> Arc<Signal> {
         let notify = ManuallyDrop::new(Notify::new());
-        notify.call(name, site);
+        notify.call(&recorded(name), site);
         notify.own(bytes, site);
         let poller = AtomicU32::new(NO_THREAD);
         Arc::new(Signal { run: port::run_number(), site, notify, poller, is_due: false.into() })

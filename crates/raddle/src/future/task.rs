@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -16,7 +17,7 @@ use raddle_runtime::port;
 
 use super::block_on::{Driver, Spurious, name};
 use super::polls;
-use super::signal::Signal;
+use super::signal::{Signal, recorded};
 use crate::drop_in::OneOsThread;
 use crate::naming::Named;
 use crate::sync::{Mutex, MutexGuard};
@@ -87,12 +88,13 @@ struct Task<T> {
 
 /// What does not depend on the output of the task.
 struct Control {
-    name: &'static str,
+    name: fn() -> &'static str,
     signal: Arc<Signal>,
     /// Set with a notification of the signal, and read when the task has waited for the signal: so its accesses are
     /// parts of these steps.
     is_aborted: AtomicBool,
-    end: Mutex<End>,
+    /// An object of raddle's own, as the signal's.
+    end: ManuallyDrop<Mutex<End>>,
 }
 
 #[derive(Default)]
@@ -104,17 +106,16 @@ struct End {
 
 impl<T> Task<T> {
     fn new<F>(site: Site) -> Arc<Task<T>> {
-        let name = name::<F>();
         // Before the spawn, so that the tasks share it.
         polls::shared(polls::order(), site);
         let control = Arc::new(Control {
-            name,
-            signal: Signal::new(&format!("task {name}"), size_of::<F>(), site),
+            name: name::<F>,
+            signal: Signal::new(|| format!("task {}", name::<F>()), size_of::<F>(), site),
             is_aborted: AtomicBool::new(false),
-            end: Mutex::default(),
+            end: ManuallyDrop::default(),
         });
         if port::active() {
-            control.end.call(&format!("result of task {name}"), site);
+            control.end.call(&recorded(|| format!("result of task {}", name::<F>())), site);
         }
         Arc::new(Task { control, result: std::sync::Mutex::new(None) })
     }
@@ -161,6 +162,13 @@ impl Control {
     }
 }
 
+impl Drop for Control {
+    fn drop(&mut self) {
+        let end = self.end.get_mut().unwrap_or_else(PoisonError::into_inner);
+        drop(end.waker.take());
+    }
+}
+
 /// Runs a task on its own thread.
 fn run<F: Future>(future: F, task: Arc<Task<F::Output>>) {
     /// Tells those who wait for the task that it has panicked.
@@ -176,8 +184,8 @@ fn run<F: Future>(future: F, task: Arc<Task<F::Output>>) {
         }
     }
 
-    if port::active() {
-        port::name_thread(&format!("task {}", task.control.name));
+    if port::records() {
+        port::name_thread(&format!("task {}", (task.control.name)()));
     }
     let mut end = EndOnUnwind(Some(task.clone()));
     let result = poll_to_end(future, &task);
@@ -264,7 +272,9 @@ impl<T> Future for JoinHandle<T> {
 
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JoinHandle").field("task", &self.task.control.name).finish_non_exhaustive()
+        f.debug_struct("JoinHandle")
+            .field("task", &(self.task.control.name)())
+            .finish_non_exhaustive()
     }
 }
 
@@ -303,7 +313,7 @@ impl AbortHandle {
 
 impl fmt::Debug for AbortHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AbortHandle").field("task", &self.control.name).finish_non_exhaustive()
+        f.debug_struct("AbortHandle").field("task", &(self.control.name)()).finish_non_exhaustive()
     }
 }
 

@@ -20,11 +20,9 @@ impl Json {
     }
 
     /// Returns an object with the field `kind`, which determines its other fields.
-    pub(crate) fn of_kind(
-        kind: impl Into<String>,
-        fields: impl IntoIterator<Item = (&'static str, Json)>,
-    ) -> Json {
-        Json::object([("kind", Json::text(kind))].into_iter().chain(fields))
+    pub(crate) fn of_kind(kind: impl Into<String>, mut fields: Vec<(&'static str, Json)>) -> Json {
+        fields.insert(0, ("kind", Json::text(kind)));
+        Json::object(fields)
     }
 }
 
@@ -38,7 +36,7 @@ macro_rules! object {
         impl $crate::json::Data for $type {
             fn to_json(&self) -> $crate::Json {
                 let $type { $($field),* } = self;
-                $crate::Json::object([$(
+                $crate::Json::object(vec![$(
                     ($crate::json::object!(@name $field $($name)?), $field.to_json())
                 ),*])
             }
@@ -62,7 +60,7 @@ macro_rules! variants {
                 match self {
                     $($type::$variant $(($value))? $({ $($field),* })? => $crate::Json::of_kind(
                         $kind,
-                        [
+                        vec![
                             $((stringify!($value), $value.to_json()))?
                             $($((stringify!($field), $field.to_json())),*)?
                         ],
