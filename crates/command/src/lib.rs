@@ -54,7 +54,9 @@ usage:
   raddle c++ …           compiles and links as the C++ compiler does, for raddle
   raddle run [OPTIONS] [--] PROGRAM [ARGUMENTS]
                          checks a program
-  raddle replay TOKEN    runs the failing execution of a report again
+  raddle replay TOKEN [--gdb]
+                         runs the failing execution of a report again
+  raddle explain TOKEN   the same, with everything that can be said of why it fails
   raddle list            lists the failures that were found
   raddle doctor          checks whether this machine has what raddle needs
   raddle help            prints this text, and the options of `raddle run`
@@ -69,6 +71,7 @@ pub fn raddle() -> ExitCode {
     let done = match command.to_str() {
         Some("run") => run::run(&rest),
         Some("replay") => run::replay(&rest),
+        Some("explain") => run::explain(&rest),
         Some("list") => failures::list(&rest),
         Some("cc") => return or_problem(compile::compile("CC", &["cc", "gcc", "clang"], &rest)),
         Some("c++") => {

@@ -38,6 +38,23 @@ pub(crate) fn replay(words: &[OsString]) -> Result<Exit, Problem> {
             "which token? Write `raddle replay TOKEN` or `raddle replay TOKEN --gdb`; reports give it".into(),
         ));
     };
+    let known = find(token)?;
+    if debug.is_empty() { check(known.options()?, &known.words) } else { replay_in_gdb(&known) }
+}
+
+/// Replays the failing execution of a report, and says all that can be said of why it fails.
+pub(crate) fn explain(words: &[OsString]) -> Result<Exit, Problem> {
+    let [token] = words else {
+        return Err(Problem("which token? Write `raddle explain TOKEN`; reports give it".into()));
+    };
+    let known = find(token)?;
+    let mut options = known.options()?;
+    options.settings.push(("RADDLE_EXPLAIN".to_owned(), "full".into()));
+    check(options, &known.words)
+}
+
+/// Returns the failure with a token, and goes to the folder in which its program ran.
+fn find(token: &OsString) -> Result<Known, Problem> {
     let token = token.to_string_lossy();
     let known = Known::find(&token).ok_or_else(|| {
         Problem(format!(
@@ -47,7 +64,7 @@ pub(crate) fn replay(words: &[OsString]) -> Result<Exit, Problem> {
     })?;
     env::set_current_dir(&known.folder)
         .map_err(|error| Problem(format!("{}: {error}", known.folder.display())))?;
-    if debug.is_empty() { check(known.options()?, &known.words) } else { replay_in_gdb(&known) }
+    Ok(known)
 }
 
 /// Replays a failure in gdb, which stops where it fails.

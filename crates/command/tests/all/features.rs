@@ -61,6 +61,19 @@ fn progress_is_shown_on_request() {
     done.ends_with(0).says(&["\r\u{1b}[K./wsq: ", " executions ("]);
 }
 
+/// A token is enough to say all that can be said of why an execution fails.
+#[test]
+fn a_failure_is_explained_by_its_token() {
+    let world = World::new("explain");
+    let program = world.build("lost_update.c", &[]);
+    let found = world.raddle(&["run", "--explain", "off", &program]).ends_with(1);
+    assert!(!found.text.contains("it fails whenever"), "{}", found.text);
+    let done = world.raddle(&["explain", found.token()]).ends_with(1);
+    done.says(&["replayed from its token", "it fails whenever", "lost_update.c:10"]);
+    world.raddle(&["explain"]).ends_with(2).says(&["raddle explain TOKEN"]);
+    world.raddle(&["explain", "r1-none"]).ends_with(2).says(&["raddle list"]);
+}
+
 /// Where gdb is installed, a replay stops at the failure, also of a program whose executions need processes of their
 /// own. Otherwise the command says that gdb is missing.
 #[test]
@@ -87,13 +100,14 @@ fn a_failure_is_replayed_in_a_debugger() {
 }
 
 /// Each schedule gives the same bytes in fresh processes: with forks, with snapshots, and from its token. There are 20
-/// schedules, times `RADDLE_TEST_SCALE`.
+/// schedules, times `RADDLE_TEST_SCALE`, with the seeds from `RADDLE_TEST_SEED` on.
 #[test]
 fn schedules_are_the_same_in_fresh_processes() {
     let world = World::new("schedules");
     let program = world.build("fails.c", &[]);
     let mut tokens = BTreeSet::new();
-    for seed in 0..scaled(20) {
+    let first: u64 = std::env::var("RADDLE_TEST_SEED").map_or(0, |seed| seed.parse().unwrap());
+    for seed in first..first + scaled(20) {
         let seed = seed.to_string();
         let check = |backend: &str| {
             let words = ["run", "--strategy", "random", "--seed", &seed, "--backend", backend];
@@ -106,10 +120,22 @@ fn schedules_are_the_same_in_fresh_processes() {
         let fork = check("fork");
         assert_eq!(fork, check("snapshot"), "seed {seed}");
         let (_, token) = fork.split_once(r#""token": ""#).unwrap();
-        tokens.insert(token.split('"').next().unwrap().to_owned());
+        let token = token.split('"').next().unwrap();
+        // From its token alone, with either back end: the whole trace, byte for byte.
+        for backend in ["fork", "snapshot"] {
+            let words = ["run", "--replay", token, "--backend", backend, "--format", "json"];
+            let done = world.raddle(&[&words[..], &[&program]].concat()).ends_with(1);
+            assert_eq!(trace_of(&fork), trace_of(&done.text), "{backend}: {token}");
+        }
+        tokens.insert(token.to_owned());
     }
     eprintln!("{} different schedules", tokens.len());
     assert!(tokens.len() > 10);
+}
+
+/// Returns the steps of a report in JSON, with everything that follows them.
+fn trace_of(report: &str) -> &str {
+    report[report.find("\"trace\"").unwrap()..].trim_end()
 }
 
 /// The memory of a check does not grow with the number of executions.

@@ -26,10 +26,34 @@ static once_flag flag = ONCE_FLAG_INIT;
 static pthread_spinlock_t spin;
 static sem_t semaphore, tokens;
 static mtx_t c11;
-static int ready, inits, flag_inits;
+static cnd_t c11_changed;
+static pthread_mutex_t checking = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static pthread_rwlock_t writers = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+static pthread_key_t key;
+static tss_t c11_key;
+static int ready, c11_ready, inits, flag_inits;
 
 static void init(void) { inits++; }
 static void init_flag(void) { flag_inits++; }
+
+// Called at the end of a thread.
+static void end_of_value(void *value) { atomic_fetch_add((_Atomic int *)value, 1); }
+
+static void *add(void *value) {
+    atomic_fetch_add((_Atomic int *)value, 1);
+    return value;
+}
+
+static int add_c11(void *value) {
+    atomic_fetch_add((_Atomic int *)value, 1);
+    return 5;
+}
+
+// A thread that nobody joins says by a semaphore that it has run.
+static void *post(void *semaphore) {
+    sem_post(semaphore);
+    return 0;
+}
 
 static struct timespec in_a_second(void) {
     struct timespec time;
@@ -150,6 +174,107 @@ static void use(const char *name, int is_main) {
     } else if (!strcmp(name, "c11")) {
         mtx_lock(&c11);
         mtx_unlock(&c11);
+    } else if (!strcmp(name, "cnd")) {
+        mtx_lock(&c11);
+        if (is_main) {
+            c11_ready = 1;
+            cnd_broadcast(&c11_changed);
+        } else {
+            while (!c11_ready)
+                cnd_wait(&c11_changed, &c11);
+        }
+        mtx_unlock(&c11);
+    } else if (!strcmp(name, "c11_timed")) {
+        if (mtx_timedlock(&c11, &limit) == thrd_success) {
+            if (is_main)
+                cnd_signal(&c11_changed);
+            else
+                cnd_timedwait(&c11_changed, &c11, &limit);
+            mtx_unlock(&c11);
+        }
+    } else if (!strcmp(name, "clockwait")) {
+        struct timespec steady;
+        clock_gettime(CLOCK_MONOTONIC, &steady);
+        steady.tv_sec++;
+        pthread_mutex_lock(&mutex);
+        if (is_main)
+            pthread_cond_signal(&condvar);
+        else
+            pthread_cond_clockwait(&condvar, &mutex, CLOCK_MONOTONIC, &steady);
+        pthread_mutex_unlock(&mutex);
+    } else if (!strcmp(name, "errorcheck")) {
+        pthread_mutex_lock(&checking);
+        assert(pthread_mutex_lock(&checking) == EDEADLK);
+        pthread_mutex_unlock(&checking);
+    } else if (!strcmp(name, "writers")) {
+        if (is_main)
+            pthread_rwlock_rdlock(&writers);
+        else
+            pthread_rwlock_wrlock(&writers);
+        pthread_rwlock_unlock(&writers);
+    } else if (!strcmp(name, "timed_rwlock")) {
+        int result = is_main ? pthread_rwlock_timedrdlock(&rwlock, &limit) : pthread_rwlock_timedwrlock(&rwlock, &limit);
+        if (result == 0)
+            pthread_rwlock_unlock(&rwlock);
+    } else if (!strcmp(name, "spin_try")) {
+        if (pthread_spin_trylock(&spin) == 0)
+            pthread_spin_unlock(&spin);
+    } else if (!strcmp(name, "thread")) {
+        pthread_t child;
+        void *result;
+        if (is_main) {
+            atomic_load(&variable);
+        } else {
+            pthread_create(&child, 0, add, &variable);
+            pthread_join(child, &result);
+            assert(result == &variable);
+        }
+    } else if (!strcmp(name, "detached")) {
+        if (is_main) {
+            pthread_attr_t attributes;
+            pthread_t child;
+            pthread_attr_init(&attributes);
+            pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+            pthread_create(&child, &attributes, post, &tokens);
+            pthread_attr_destroy(&attributes);
+            sem_wait(&tokens);
+        } else {
+            sem_trywait(&tokens);
+            sem_post(&tokens);
+        }
+    } else if (!strcmp(name, "thrd")) {
+        thrd_t child;
+        int result;
+        if (is_main) {
+            thrd_create(&child, add_c11, &variable);
+            thrd_yield();
+            thrd_join(child, &result);
+            assert(result == 5);
+        } else {
+            atomic_load(&variable);
+        }
+    } else if (!strcmp(name, "key")) {
+        if (is_main)
+            atomic_load(&variable);
+        else
+            pthread_setspecific(key, &variable);
+    } else if (!strcmp(name, "tss")) {
+        if (is_main)
+            atomic_load(&other);
+        else
+            tss_set(c11_key, &other);
+    } else if (!strcmp(name, "raw_futex")) {
+        // Not by a function of libc.
+        long result, wakes = is_main;
+        register long time asm("r10") = 0;
+        if (wakes)
+            atomic_store(&word, 1);
+        asm volatile("syscall"
+                     : "=a"(result)
+                     : "a"((long)SYS_futex), "D"(&word), "S"((long)(wakes ? FUTEX_WAKE : FUTEX_WAIT)), "d"(wakes),
+                       "r"(time)
+                     : "rcx", "r11", "memory");
+        assert(wakes ? result >= 0 : result == 0 || result == -EAGAIN);
     } else if (!strcmp(name, "sleep")) {
         usleep(10);
         sched_yield();
@@ -171,7 +296,10 @@ int main(int count, char **arguments) {
     pthread_spin_init(&spin, 0);
     sem_init(&semaphore, 0, 0);
     sem_init(&tokens, 0, 1);
-    mtx_init(&c11, mtx_plain);
+    mtx_init(&c11, mtx_timed);
+    cnd_init(&c11_changed);
+    pthread_key_create(&key, end_of_value);
+    tss_create(&c11_key, (tss_dtor_t)end_of_value);
     pthread_create(&thread, 0, work, 0);
     work(names);
     pthread_join(thread, 0);
