@@ -78,7 +78,7 @@ pub(crate) fn tests(
         }
     };
     command.env("CARGO_TARGET_DIR", target.join(folder).join(of.cfg));
-    command.env("CARGO_PROFILE_RELEASE_DEBUG", "0");
+    command.env("CARGO_PROFILE_RELEASE_DEBUG", "0").envs(of.variables.iter().copied());
     let output = command.output().map_err(|error| format!("cannot run cargo: {error}"))?;
     let text = String::from_utf8_lossy(&output.stderr);
     if let (Tool::Raddle { .. }, true) = (tool, text.contains("was not used in the crate graph")) {

@@ -12,7 +12,7 @@ pub(crate) struct Crate {
     pub(crate) target: &'static [&'static str],
     /// Which tests run: those whose names contain this.
     pub(crate) filter: &'static str,
-    /// The variables with which the crate's own CI runs Loom.
+    /// The variables with which the crate's own CI builds and runs its Loom tests.
     pub(crate) variables: &'static [(&'static str, &'static str)],
     /// The tests that fail with raddle because of a bug of the crate, and the bug.
     pub(crate) bugs: &'static [(&'static str, &'static str)],
@@ -119,6 +119,17 @@ pub(crate) static CRATES: &[Crate] = &[
         target: &["--test", "loom"],
         filter: "",
         variables: BOUND_3,
+        bugs: &[],
+    },
+    // Its primitives, from its own sources: Loom's place is taken inside them.
+    Crate {
+        name: "tokio",
+        version: "1.54.1",
+        patch: "loom",
+        cfg: "loom",
+        target: &["--lib", "--features", "full,test-util"],
+        filter: "sync::tests",
+        variables: &[("LOOM_MAX_PREEMPTIONS", "2"), ("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")],
         bugs: &[],
     },
 ];

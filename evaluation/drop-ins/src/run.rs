@@ -52,6 +52,9 @@ pub(crate) fn test(
 ) -> Result<Outcome, String> {
     let mut command = Command::new(program);
     command.args([name, "--exact", "--nocapture"]).current_dir(source);
+    // To learn the time of the test itself: starting a process takes longer than most of them.
+    command.args(["-Zunstable-options", "--format", "json", "--report-time"]);
+    command.env("RUSTC_BOOTSTRAP", "1");
     command.envs(of.variables.iter().copied());
     // Loom says how many executions it made.
     command.env("LOOM_LOG", "info").env("RADDLE_TIME", "2s");
@@ -75,16 +78,25 @@ pub(crate) fn test(
         }
         thread::sleep(Duration::from_millis(1));
     };
-    let time = start.elapsed();
+    let elapsed = start.elapsed();
     let text = reader.join().map_err(|_| "the output cannot be read")?;
     let errors = errors.join().map_err(|_| "the output cannot be read")?;
     let mut bugs = of.bugs.iter().filter(|(test, _)| *test == name);
     let is_known_bug = bugs.any(|(_, message)| errors.contains(message));
+    // A test that was stopped or has ended its process tells no time.
+    let time = text.lines().find_map(own_time).unwrap_or(elapsed);
     let checks = text.lines().filter(|line| line.contains("raddle: test `"));
     let coverage = checks.filter_map(coverage).min();
     let counts = text.lines().filter_map(executions);
     let executions = counts.reduce(|sum, count| sum + count);
     Ok(Outcome { passes: status.success(), is_known_bug, is_cut_off, executions, coverage, time })
+}
+
+/// Returns the time of the test in the test harness's line about its end.
+fn own_time(line: &str) -> Option<Duration> {
+    let (_, rest) = line.split_once("\"exec_time\": ")?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+    Duration::try_from_secs_f64(rest[..digits].parse().ok()?).ok()
 }
 
 /// Returns the number of executions in a line of raddle's result or of Loom's log.
@@ -117,7 +129,16 @@ fn coverage(line: &str) -> Option<Coverage> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Coverage, coverage, executions};
+    use std::time::Duration;
+
+    use super::{Coverage, coverage, executions, own_time};
+
+    #[test]
+    fn times_are_read() {
+        let line = r#"{ "type": "test", "name": "a", "event": "ok", "exec_time": 0.000523 }"#;
+        assert_eq!(own_time(line), Some(Duration::from_micros(523)));
+        assert_eq!(own_time(r#"{ "type": "test", "event": "started", "name": "a" }"#), None);
+    }
 
     #[test]
     fn results_are_read() {
