@@ -129,7 +129,10 @@ pub(crate) static CRATES: &[Crate] = &[
         cfg: "loom",
         target: &["--lib", "--features", "full,test-util"],
         filter: "sync::tests",
-        variables: &[("LOOM_MAX_PREEMPTIONS", "2"), ("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")],
+        variables: &[
+            ("LOOM_MAX_PREEMPTIONS", "2"),
+            ("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true"),
+        ],
         bugs: &[],
     },
 ];

@@ -3,12 +3,14 @@
 //! The sources come from the registry, in the versions of `Cargo.toml`. They are copied to the target folder, built once
 //! with Loom and once with Loom replaced by a patch on the command line, and every test runs in a process of its own.
 //!
-//! `cargo run --release -- [CRATE…]` runs all crates, or those that are named.
+//! `cargo run --release -- [CRATE…]` runs all crates, or those that are named. `cargo run --release -- mistakes [CRATE…]`
+//! puts known bugs and wrong orderings into the sources, and tells which are found.
 
 #![forbid(unsafe_code)]
 
 mod build;
 mod crates;
+mod mistakes;
 mod run;
 mod table;
 
@@ -19,25 +21,36 @@ use build::Tool;
 use crates::CRATES;
 
 fn main() -> ExitCode {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
-    match measure(&wanted) {
-        Ok(0) => ExitCode::SUCCESS,
-        Ok(failed) => {
-            eprintln!("{failed} tests fail with raddle");
-            ExitCode::FAILURE
-        }
-        Err(error) => {
-            eprintln!("{error}");
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let has_mistakes = words.first().is_some_and(|word| word == "mistakes");
+    let outcome = if has_mistakes { mistakes(&words.split_off(1)) } else { measure(&words) };
+    match outcome {
+        Ok(None) => ExitCode::SUCCESS,
+        Ok(Some(problem)) | Err(problem) => {
+            eprintln!("{problem}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Measures the crates, and prints the table. Returns the number of tests that fail with raddle.
-fn measure(wanted: &[String]) -> Result<usize, String> {
+/// Returns the folder of this program, where the sources have been fetched, and the target folder.
+fn folders() -> Result<(&'static Path, PathBuf), String> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(here.join("target"), PathBuf::from);
     build::fetch(here)?;
+    Ok((here, target))
+}
+
+/// Looks for mistakes. Returns what is wrong if some are missed.
+fn mistakes(wanted: &[String]) -> Result<Option<String>, String> {
+    let (here, target) = folders()?;
+    let missed = mistakes::measure(here, &target, wanted)?;
+    Ok((missed > 0).then(|| format!("{missed} mistakes are not found")))
+}
+
+/// Measures the crates, and prints the table. Returns what is wrong if tests fail with raddle.
+fn measure(wanted: &[String]) -> Result<Option<String>, String> {
+    let (here, target) = folders()?;
     let mut failed = 0;
     println!("{}", table::HEAD);
     for crate_ in CRATES {
@@ -53,7 +66,7 @@ fn measure(wanted: &[String]) -> Result<usize, String> {
         )?;
         let loom = build::tests(crate_, &source, &target, Tool::Loom)?;
         let mut results = Vec::new();
-        for test in run::list(&raddle, &source, crate_)? {
+        for test in run::list(&raddle, &source, crate_.filter)? {
             let on_raddle = run::test(&raddle, &source, &test, crate_)?;
             let on_loom = run::test(&loom, &source, &test, crate_)?;
             eprintln!("{} {test}: {on_raddle:?} | {on_loom:?}", crate_.name);
@@ -66,5 +79,5 @@ fn measure(wanted: &[String]) -> Result<usize, String> {
             results.iter().filter(|(raddle, _)| !raddle.passes && !raddle.is_known_bug).count();
         println!("{}", table::row(crate_, &results));
     }
-    Ok(failed)
+    Ok((failed > 0).then(|| format!("{failed} tests fail with raddle")))
 }

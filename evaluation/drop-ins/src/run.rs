@@ -33,10 +33,10 @@ pub(crate) enum Coverage {
     Exhaustive,
 }
 
-/// Returns the names of the tests in `program`.
-pub(crate) fn list(program: &Path, source: &Path, of: &Crate) -> Result<Vec<String>, String> {
+/// Returns the names of the tests in `program` that contain `filter`.
+pub(crate) fn list(program: &Path, source: &Path, filter: &str) -> Result<Vec<String>, String> {
     let mut command = Command::new(program);
-    command.args(["--list", "--format", "terse", of.filter]).current_dir(source);
+    command.args(["--list", "--format", "terse", filter]).current_dir(source);
     let output =
         command.output().map_err(|error| format!("cannot run {}: {error}", program.display()))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
