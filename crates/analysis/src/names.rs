@@ -33,6 +33,7 @@ impl<'a> Names<'a> {
                     };
                 }
                 let word = match object.kind {
+                    ObjectKind::Cell if is_unknown(trace, id) => "object",
                     ObjectKind::Thread(thread) => return thread_name(threads, thread),
                     ObjectKind::Parker(thread) => {
                         return format!("parking of {}", thread_name(threads, thread));
@@ -86,6 +87,15 @@ impl<'a> Names<'a> {
             | None => Scalar::U64,
         }
     }
+}
+
+/// Returns whether the kind of an object is not known: it was freed twice, or used after it was freed, and never before.
+fn is_unknown(trace: &Trace, id: usize) -> bool {
+    let is_late = trace.late_use.is_some_and(|late| late.access.object.index() == id);
+    let is_it = |object: ObjectId| object.index() == id;
+    is_late
+        && !trace.plain.iter().any(|access| is_it(access.object))
+        && !trace.events.iter().any(|event| is_it(event.op.object()))
 }
 
 /// The word for a kind of object.

@@ -6,7 +6,7 @@ mod lanes;
 use std::collections::BTreeSet;
 
 use raddle_results::Report;
-use raddle_results::document::{Coverage, Document, Failure, Finding};
+use raddle_results::document::{Coverage, Document, Failure, Finding, Object, Place};
 
 use crate::document::document;
 use crate::number::thousands;
@@ -156,12 +156,32 @@ fn failed(document: &Document, failure: &Failure, paint: Paint, source: Source<'
     text
 }
 
+/// Returns the object that is freed twice, or used after it was freed.
+fn freed_object(failure: &Failure) -> Option<&Object> {
+    match &failure.finding {
+        Finding::UseAfterFree { freed, .. } | Finding::FreedTwice { first: freed, .. } => {
+            failure.trace.object(freed.object)
+        }
+        Finding::Panic { .. }
+        | Finding::Deadlock { .. }
+        | Finding::WaitsForever { .. }
+        | Finding::Race { .. }
+        | Finding::ReadTwice { .. }
+        | Finding::Leak { .. }
+        | Finding::StepLimit { .. }
+        | Finding::Nondeterminism { .. } => None,
+    }
+}
+
 /// Returns the steps of an execution in lanes, the objects they are about, and their source.
 fn picture(failure: &Failure, paint: Paint, source: Source<'_>) -> String {
     let shown = relevant(failure);
     let rows = rows(failure, |step| shown.contains(&step));
     let mut text = lanes::draw(&rows, &failure.trace, paint);
-    let used: BTreeSet<u32> = acts(&rows).filter_map(|act| act.object).collect();
+    let mut used: BTreeSet<u32> = acts(&rows).filter_map(|act| act.object).collect();
+    // A freed object may have no steps.
+    let freed = freed_object(failure);
+    used.extend(freed.filter(|object| object.made != Place::Unknown).map(|object| object.id));
     let legend = legend(&failure.trace, &used);
     if !legend.is_empty() {
         text.push('\n');

@@ -19,12 +19,18 @@ use crate::{Backend, Body, panics};
 /// The number of threads of all checks that could not be cleared away.
 static LEAKED_BY_PROCESS: AtomicU64 = AtomicU64::new(0);
 
+/// The room for places of ended objects that is kept from check to check.
+const MAX_KEPT_PLACES: usize = 1024;
+
 /// A pool of coroutines, kept from run to run and, if it is small, from check to check.
 pub(crate) struct CoroutinePool<B> {
     pub(crate) backend: UnsafeCell<B>,
     /// What the thread runs that is switched to for the first time.
     pub(crate) body: Cell<Option<Arc<dyn Body>>>,
     pub(crate) data: RunData,
+    /// The addresses of the names of the objects that ended in the run, if freed memory may be used again in the run. `None`
+    /// if the run had not used the object.
+    pub(crate) ended_places: RefCell<Vec<(usize, Option<ObjectId>)>>,
     pub(crate) teardown: Teardown,
     /// The number of threads of this check that could not be cleared away.
     leaked: Cell<u64>,
@@ -154,6 +160,7 @@ impl<B: Backend> CoroutinePool<B> {
             backend: UnsafeCell::new(backend),
             body: Cell::new(None),
             data: RunData::default(),
+            ended_places: RefCell::default(),
             teardown: Teardown::default(),
             leaked: Cell::new(0),
             panic_counts: PanicCounts::default(),
@@ -196,14 +203,24 @@ impl<B: Backend> CoroutinePool<B> {
     /// Ends the use of the pool by a check. Returns whether the pool should be kept for another one.
     pub(crate) fn end_check(&mut self) -> bool {
         self.data.clear();
+        self.ended_places.get_mut().clear();
+        self.ended_places.get_mut().shrink_to(MAX_KEPT_PLACES);
         self.panic_counts.clear();
         self.epochs.rest();
         self.backend.get_mut().is_worth_keeping()
     }
 
+    /// Returns the object that ended last in the run with its name at `address`. `Some(None)` if the run had not used it.
+    #[cold]
+    pub(crate) fn ended_at(&self, address: usize) -> Option<Option<ObjectId>> {
+        let places = self.ended_places.borrow();
+        places.iter().rev().find(|place| place.0 == address).map(|place| place.1)
+    }
+
     /// Prepares the pool for the next run, and returns the number of that.
     pub(crate) fn begin_run(&mut self) -> u64 {
         self.data.clear();
+        self.ended_places.get_mut().clear();
         self.epochs.next()
     }
 }

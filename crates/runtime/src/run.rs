@@ -91,6 +91,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         }
         let (special, takes_frames) =
             run.with_engine(|engine, _| (engine.special().cloned(), engine.takes_frames()));
+        run.prepare_heap();
         let watched = Watched::new(&run, special, takes_frames);
         let (execution, flags) = watched.execution(pool.flags);
         // SAFETY: the connection ends before the run does.
@@ -426,8 +427,12 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         self.with_engine(|engine, _| engine.note(me, kind, text, site));
     }
 
-    fn ended(&self, object: Option<ObjectId>, address: usize) -> bool {
-        self.end_object(object, address)
+    fn ended(&self, object: Option<ObjectId>, address: usize, made: Site) -> bool {
+        self.end_object(object, address, made)
+    }
+
+    fn ended_at(&self, address: usize) -> Option<Option<ObjectId>> {
+        self.pool.ended_at(address)
     }
 
     fn late_use(&self, object: Option<ObjectId>, address: usize, ends: bool, site: Site) {
@@ -436,17 +441,14 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
 
     fn touch(&self, object: ObjectId, writes: bool, site: Site) {
         let me = self.me();
-        let is_watched = self.with_engine(|engine, _| {
-            engine.touch(me, object, writes, site);
-            engine.is_watched(object)
-        });
-        if is_watched {
+        self.with_engine(|engine, _| engine.touch(me, object, writes, site));
+        if self.is_watched(object) {
             self.record_stack(object, Moment::Access, 0);
         }
     }
 
     fn touched(&self, object: ObjectId) {
-        if self.with_engine(|engine, _| engine.is_watched(object)) {
+        if self.is_watched(object) {
             // The access itself is the last event.
             self.record_stack(object, Moment::Access, 1);
         }

@@ -71,14 +71,14 @@ impl<M: Memory> Engine<M> {
     }
 
     /// Records, after the run, that the memory of `object` was freed twice, by these threads after these numbers of
-    /// events. `None` if no object was found in the memory.
+    /// events. `None` if no object was found in the memory. Returns the object that stands for the memory.
     #[cold]
     pub fn freed_twice(
         &mut self,
         object: Option<ObjectId>,
         first: (ThreadId, usize),
         second: (ThreadId, usize),
-    ) {
+    ) -> ObjectId {
         self.swap_whole_trace();
         let object = object.unwrap_or_else(|| self.declare(first.0, Initial::Cell, Site::UNKNOWN));
         self.trace.ends.push(End { object, thread: first.0, after: first.1 });
@@ -88,6 +88,7 @@ impl<M: Memory> Engine<M> {
             self.trace.late_use = Some(LateUse { access, ends: true });
         }
         self.swap_whole_trace();
+        object
     }
 
     /// Asks for the stacks at accesses and ends of `object` in the next runs, until asked for another.
@@ -99,6 +100,11 @@ impl<M: Memory> Engine<M> {
     #[inline(always)]
     pub fn is_watched(&self, object: ObjectId) -> bool {
         self.watched == object
+    }
+
+    /// Returns whether the stacks at accesses and ends of an object are asked for.
+    pub fn watches(&self) -> bool {
+        self.watched != ObjectId::NONE
     }
 
     /// Records who made an object that was just declared: as a plain write by its creator, before all that followed.

@@ -10,6 +10,7 @@ use raddle_core::{End, Moment, ObjectId, PlainAccess, Site, Stack, Trace};
 use raddle_results::{Finding, Freed};
 
 use super::Check;
+use super::stacks::use_of;
 use crate::Replay;
 
 /// The lines of suspicions that were cleared.
@@ -63,7 +64,9 @@ impl Check<'_> {
                     && stack.after == access.after
                     && stack.moment == if is_end { Moment::End } else { Moment::Access }
             });
-            let stack = text(later.filter(|later| !is_end || stacks.first() != Some(later)));
+            let later = later.filter(|later| !is_end || stacks.first() != Some(later));
+            let stack =
+                text(later.or_else(|| if is_end { None } else { recorded(trace, &access) }));
             return Some(if is_end {
                 let end = End { object: end.object, thread: access.thread, after: access.after };
                 Finding::FreedTwice { first, second: Freed { end, stack } }
@@ -104,6 +107,14 @@ impl Check<'_> {
         let replay = Replay::of(trace, self.settings.memory, self.settings.max_steps);
         replay.look_watching(self.executor, object, |second| second.stacks().to_vec())
     }
+}
+
+/// Returns the stack at a use that is a step, if the run recorded it.
+fn recorded<'a>(trace: &'a Trace, access: &PlainAccess) -> Option<&'a Stack> {
+    let event = use_of(trace, access)?;
+    let moment = Moment::Announcement(event.id.index);
+    let mut stacks = trace.stacks().iter();
+    stacks.find(|stack| stack.thread == access.thread && stack.moment == moment)
 }
 
 fn stack_of_end<'a>(stacks: &'a [Stack], end: &End) -> Option<&'a Stack> {

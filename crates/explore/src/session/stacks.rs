@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use raddle_core::locks::{Change, change};
-use raddle_core::{EventId, ObjectId, Special, ThreadId, Trace};
+use raddle_core::{Event, EventId, ObjectId, PlainAccess, Special, ThreadId, Trace};
 use raddle_results::{Finding, Wait};
 
 /// The number of releases of locks, the last ones, that get their place. A release has no place of its own: a destructor does not know who
@@ -33,15 +33,23 @@ fn of_finding(run: &Trace, finding: &Finding) -> Vec<EventId> {
             let looks = looks.map(|looked| run.events[looked.at].id);
             looks.chain(of_waits(run, waits)).collect()
         }
+        Finding::UseAfterFree { access, .. } => {
+            use_of(run, access).map(|event| event.id).into_iter().collect()
+        }
         Finding::Leak(_)
         | Finding::Panic(_)
         | Finding::Race { .. }
-        | Finding::UseAfterFree { .. }
         | Finding::FreedTwice { .. }
         | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. } => Vec::new(),
     }
+}
+
+/// Returns the step that an access is, or `None` if it is none: it is an access to a plain variable, or ended the run.
+pub(super) fn use_of<'a>(run: &'a Trace, access: &PlainAccess) -> Option<&'a Event> {
+    let event = run.events.get(access.after);
+    event.filter(|event| event.id.thread == access.thread && event.op.object() == access.object)
 }
 
 /// Returns what blocked threads wait to do, and where the holders of what they wait for acquired it.
@@ -56,7 +64,7 @@ fn of_waits(run: &Trace, waits: &[Wait]) -> Vec<EventId> {
         wait.holders.iter().map(move |&(holder, site)| (holder, wait.object, site))
     });
     let acquired = holders.filter_map(|(holder, object, site)| {
-        let is_it = |event: &&raddle_core::Event| {
+        let is_it = |event: &&Event| {
             event.id.thread == holder && event.op.object() == object && event.site == site
         };
         run.events.iter().rfind(is_it).map(|event| event.id)

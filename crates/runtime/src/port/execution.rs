@@ -52,9 +52,11 @@ pub(crate) trait Execution {
     fn describe(&self, object: ObjectId, made: Site);
     /// Records a line of the calling thread.
     fn note(&self, kind: NoteKind, text: String, site: Site);
-    /// Notes the end of an object, whose name is at `address`. `None` if the run has not used it. Returns whether later
-    /// uses are to be found.
-    fn ended(&self, object: Option<ObjectId>, address: usize) -> bool;
+    /// Notes the end of an object that was made at `made` and whose name is at `address`. `None` if the run has not used
+    /// it. Returns whether later uses are to be found.
+    fn ended(&self, object: Option<ObjectId>, address: usize, made: Site) -> bool;
+    /// Returns the object that ended last in this run with its name at `address`. `Some(None)` if the run had not used it.
+    fn ended_at(&self, address: usize) -> Option<Option<ObjectId>>;
     /// Ends the run because the calling thread uses an object after its end, or ends it again. `None` if the run has not
     /// used it before. Returns only if the run is over.
     fn late_use(&self, object: Option<ObjectId>, address: usize, ends: bool, site: Site);

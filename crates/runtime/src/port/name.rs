@@ -126,10 +126,13 @@ impl Name {
         let address = std::ptr::from_ref(self).addr();
         let tombstone = if object < epoch::STEP {
             let object = ObjectId(object as u32);
-            run().ended(Some(object), address).then_some(known)
+            run().ended(Some(object), address, self.made).then_some(known)
         } else if known == UNUSED {
-            run().ended(None, address).then_some(here | UNDECLARED)
+            run().ended(None, address, self.made).then_some(here | UNDECLARED)
         } else {
+            if !epoch::is_possible(known, here) {
+                self.overwritten(true, Site::UNKNOWN);
+            }
             None
         };
         if let Some(name) = tombstone {
@@ -154,6 +157,17 @@ impl Name {
         run().late_use(object, std::ptr::from_ref(self).addr(), ends, site);
     }
 
+    /// Reports the use of the object at `site`, or another end, if an object ended in this place in the current run. The
+    /// name was overwritten since. Returns only if no object ended here or the run is over, and then with the object, if
+    /// it is known.
+    #[cold]
+    fn overwritten(&self, ends: bool, site: Site) -> Option<ObjectId> {
+        let address = std::ptr::from_ref(self).addr();
+        let object = run().ended_at(address)?;
+        run().late_use(object, address, ends, site);
+        object
+    }
+
     /// Declares the object in the current run. An owner also needs that no other OS thread touches the object.
     #[cold]
     pub(super) fn declare(
@@ -170,7 +184,9 @@ impl Name {
             }
             self.forget();
         }
-        self.claim(is_owner, site);
+        if let Some(object) = self.claim(is_owner, site) {
+            return object;
+        }
         let Some(initial) = initial() else {
             self.forget();
             shared(site)
@@ -185,8 +201,9 @@ impl Name {
         object
     }
 
-    /// Marks the object as used by the current run, before its state is read.
-    fn claim(&self, is_owner: bool, site: Site) {
+    /// Marks the object as used by the current run, before its state is read. Returns an object if one ended in this place
+    /// and the run is over.
+    fn claim(&self, is_owner: bool, site: Site) -> Option<ObjectId> {
         // A thread that sees what another run has written here also sees that the other runtime exists.
         let known = self.word.load(Ordering::Acquire);
         let mine = run_number();
@@ -194,7 +211,8 @@ impl Name {
             shared(site)
         }
         if known != UNUSED && !epoch::is_possible(known, mine) {
-            no_object(site)
+            let ended = self.overwritten(false, site);
+            return Some(ended.unwrap_or_else(|| no_object(site)));
         }
         // Without an owner nothing depends on it: if two runs come at the very same time, the next use shows it.
         if is_owner
@@ -202,6 +220,7 @@ impl Name {
         {
             shared(site)
         }
+        None
     }
 }
 

@@ -6,7 +6,7 @@
 use std::alloc::Layout;
 use std::cell::Cell;
 
-use raddle_core::{Moment, ObjectId, Site, Stack, ThreadId};
+use raddle_core::{Description, Moment, ObjectId, Site, Stack, ThreadId};
 use raddle_engine::{Initial, Memory};
 
 use super::Run;
@@ -14,11 +14,13 @@ use crate::stack_text::stack_text;
 use crate::{Backend, panics, port};
 
 /// An object that ended before the run used it.
-#[derive(Copy, Clone)]
 pub(crate) struct UnusedEnd {
     address: usize,
     thread: ThreadId,
     after: usize,
+    made: Site,
+    /// The stack, if the run records stacks.
+    stack: Option<String>,
 }
 
 /// Where the object whose stacks are recorded was when the run first used it.
@@ -38,9 +40,12 @@ impl WatchedPlace {
 
 impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     /// Records the end of an object. Returns whether later uses are to be found.
-    pub(super) fn end_object(&self, object: Option<ObjectId>, address: usize) -> bool {
+    pub(super) fn end_object(&self, object: Option<ObjectId>, address: usize, made: Site) -> bool {
         if self.state().is_over() {
             return false;
+        }
+        if !self.pool.flags.heap {
+            self.pool.ended_places.borrow_mut().push((address, object));
         }
         let me = self.me();
         let (threads, after) = self
@@ -49,17 +54,27 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         if me == ThreadId::MAIN && self.joined.get() + 1 == threads {
             return object.is_some();
         }
-        port::unobserved(|| self.record_end(me, object, address, after));
+        port::unobserved(|| match object {
+            Some(object) => self.record_end(me, object, address),
+            None => {
+                self.record_unused_end(UnusedEnd { address, thread: me, after, made, stack: None })
+            }
+        });
         true
     }
 
-    /// Records the end of an object by `me` after the first `after` events.
+    /// Records the end of an object that the run did not use. It becomes known to the run if it is used later.
     #[cold]
-    fn record_end(&self, me: ThreadId, object: Option<ObjectId>, address: usize, after: usize) {
-        let Some(object) = object else {
-            let end = UnusedEnd { address, thread: me, after };
-            return self.pool.data.get().unused_ends.borrow_mut().push(end);
-        };
+    fn record_unused_end(&self, mut end: UnusedEnd) {
+        if self.with_engine(|engine, _| engine.watches()) {
+            end.stack = Some(stack_text());
+        }
+        self.pool.data.get().unused_ends.borrow_mut().push(end);
+    }
+
+    /// Records the end of an object by `me`.
+    #[cold]
+    fn record_end(&self, me: ThreadId, object: ObjectId, address: usize) {
         let is_watched = self.with_engine(|engine, _| {
             engine.ended(me, object);
             engine.is_watched(object)
@@ -70,9 +85,14 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         }
     }
 
+    #[inline(always)]
+    pub(super) fn is_watched(&self, object: ObjectId) -> bool {
+        self.with_engine(|engine, _| engine.is_watched(object))
+    }
+
     /// Notes where an object is that was just declared, if its stacks are recorded.
     pub(super) fn note_place(&self, object: ObjectId, address: usize) {
-        if self.with_engine(|engine, _| engine.is_watched(object)) {
+        if self.is_watched(object) {
             self.pool.data.get().watched.address.set(Some(address));
         }
     }
@@ -121,14 +141,8 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         }
         let me = self.me();
         let object = object.unwrap_or_else(|| self.declare_ended(address, site));
-        if self.with_engine(|engine, _| engine.is_watched(object)) {
+        if self.is_watched(object) {
             self.record_stack(object, if ends { Moment::End } else { Moment::Access }, 0);
-        }
-        if ends && !self.pool.flags.heap {
-            eprintln!(
-                "raddle: an object is freed twice. If the process ends now, use `raddle::Alloc` as the global \
-                 allocator, which keeps freed memory until the execution ends."
-            );
         }
         self.with_engine(|engine, _| engine.fail_by_late_use(me, object, ends, site));
         self.late_user.set(Some(me));
@@ -142,14 +156,23 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     fn declare_ended(&self, address: usize, site: Site) -> ObjectId {
         let me = self.me();
         let ends = self.pool.data.get().unused_ends.borrow();
-        let known = ends.iter().rev().find(|end| end.address == address).copied();
-        self.with_engine(|engine, _| {
+        let known = ends.iter().rev().find(|end| end.address == address);
+        let object = self.with_engine(|engine, _| {
             let object = engine.declare(me, Initial::Cell, site);
-            if let Some(UnusedEnd { thread, after, .. }) = known {
+            if let Some(&UnusedEnd { thread, after, .. }) = known {
                 engine.ended_earlier(thread, object, after);
             }
             object
-        })
+        });
+        let Some(end) = known else { return object };
+        if port::records() {
+            let known = Description { object, made: end.made, type_name: "" };
+            port::unobserved(|| self.with_engine(|engine, _| engine.describe(known)));
+        }
+        if let Some(text) = end.stack.clone().filter(|_| self.is_watched(object)) {
+            self.add_stack_of_end(object, end.thread, end.after, text);
+        }
+        object
     }
 
     /// Records the stack of the calling thread at an access to `object`, before the last `own` events.
@@ -162,14 +185,23 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
     #[cold]
     fn record_stack_of(&self, object: ObjectId, moment: Moment, own: usize, of_arc: bool) {
         let text = port::unobserved(stack_text);
-        let stack = Stack {
-            object,
-            thread: self.me(),
-            after: self.with_engine(|engine, _| engine.trace().events.len()).saturating_sub(own),
-            moment,
-            in_arc: of_arc || is_in_arc(&text),
-            text,
-        };
+        let events = self.with_engine(|engine, _| engine.trace().events.len());
+        let (after, in_arc) = (events.saturating_sub(own), of_arc || is_in_arc(&text));
+        let stack = Stack { object, thread: self.me(), after, moment, in_arc, text };
+        self.with_engine(|engine, _| engine.record_stack(stack));
+    }
+
+    /// Records the stack of `thread` when it ended `object`, after the first `after` events.
+    #[cold]
+    pub(super) fn add_stack_of_end(
+        &self,
+        object: ObjectId,
+        thread: ThreadId,
+        after: usize,
+        text: String,
+    ) {
+        let in_arc = is_in_arc(&text);
+        let stack = Stack { object, thread, after, moment: Moment::End, in_arc, text };
         self.with_engine(|engine, _| engine.record_stack(stack));
     }
 }

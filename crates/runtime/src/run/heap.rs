@@ -1,6 +1,7 @@
 //! Memory that the program allocates in a run, if its allocator reports it: who made an object, and what is never freed.
 
 use std::alloc::{GlobalAlloc as _, Layout, System};
+use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -19,8 +20,20 @@ pub(crate) struct Heap {
     steps: Cell<usize>,
     /// What the program has freed and the system's allocator has not, by address.
     freed: RefCell<BTreeMap<usize, Freed>>,
+    /// The stacks of what was freed, by address, if the run records stacks.
+    stacks: RefCell<BTreeMap<usize, Backtrace>>,
+    records_stacks: Cell<bool>,
     /// The first block that was freed twice.
-    freed_twice: Cell<Option<(ThreadId, usize, Freed)>>,
+    freed_twice: RefCell<Option<FreedTwice>>,
+}
+
+/// A block that the program has freed twice.
+struct FreedTwice {
+    first: Freed,
+    thread: ThreadId,
+    steps: usize,
+    /// The stacks of both, if the run records stacks.
+    stacks: Option<[Backtrace; 2]>,
 }
 
 /// A block that the program has freed.
@@ -47,7 +60,9 @@ impl Heap {
     pub(crate) fn clear(&self) {
         self.blocks.borrow_mut().clear();
         self.steps.set(0);
-        self.freed_twice.set(None);
+        self.freed_twice.take();
+        self.stacks.take();
+        self.records_stacks.set(false);
         self.release();
     }
 
@@ -70,14 +85,20 @@ impl Heap {
     pub(super) fn freed(&self, thread: ThreadId, address: usize, layout: Layout) -> bool {
         let mut freed = self.freed.borrow_mut();
         if let Some(&first) = freed.get(&address) {
-            if self.freed_twice.get().is_none() {
-                self.freed_twice.set(Some((thread, self.steps.get(), first)));
+            if self.freed_twice.borrow().is_none() {
+                let of_first = self.stacks.borrow_mut().remove(&address);
+                let stacks = of_first.map(|first| [first, Backtrace::force_capture()]);
+                let twice = FreedTwice { first, thread, steps: self.steps.get(), stacks };
+                *self.freed_twice.borrow_mut() = Some(twice);
             }
             return true;
         }
         let Some(block) = self.blocks.borrow_mut().remove(&address) else { return false };
         let (steps, object) = (self.steps.get(), block.object);
         freed.insert(address, Freed { layout, thread, steps, object });
+        if self.records_stacks.get() {
+            self.stacks.borrow_mut().insert(address, Backtrace::force_capture());
+        }
         true
     }
 
@@ -118,6 +139,14 @@ impl Heap {
 }
 
 impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
+    /// Asks for the stacks of what is freed in the run, if stacks are recorded.
+    #[inline(always)]
+    pub(super) fn prepare_heap(&self) {
+        if self.pool.flags.heap && self.with_engine(|engine, _| engine.watches()) {
+            self.pool.data.get().heap.records_stacks.set(true);
+        }
+    }
+
     /// Notes the number of steps when the program continues, if the heap is observed: an allocation may come from the
     /// engine itself, which cannot be asked then.
     #[inline(always)]
@@ -141,13 +170,16 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
 
     /// Records, after the run, the memory that was freed twice.
     pub(super) fn record_freed_twice(&self) {
-        let Some((thread, steps, first)) = self.pool.data.get().heap.freed_twice.take() else {
-            return;
-        };
+        let Some(twice) = self.pool.data.get().heap.freed_twice.take() else { return };
+        let FreedTwice { first, thread, steps, stacks } = twice;
         port::unobserved(|| {
-            self.with_engine(|engine, _| {
-                engine.freed_twice(first.object, (first.thread, first.steps), (thread, steps));
-            });
+            let (first, second) = ((first.thread, first.steps, first.object), (thread, steps));
+            let object = self
+                .with_engine(|engine, _| engine.freed_twice(first.2, (first.0, first.1), second));
+            let ends = [(first.0, first.1), second];
+            for ((thread, after), stack) in ends.into_iter().zip(stacks.into_iter().flatten()) {
+                self.add_stack_of_end(object, thread, after, stack.to_string());
+            }
         });
     }
 

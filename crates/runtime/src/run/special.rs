@@ -197,7 +197,8 @@ impl Execution for Watched<'_> {
         fn declare(&self, initial: Initial, address: usize, site: Site) -> ObjectId;
         fn describe(&self, object: ObjectId, made: Site);
         fn note(&self, kind: NoteKind, text: String, site: Site);
-        fn ended(&self, object: Option<ObjectId>, address: usize) -> bool;
+        fn ended(&self, object: Option<ObjectId>, address: usize, made: Site) -> bool;
+        fn ended_at(&self, address: usize) -> Option<Option<ObjectId>>;
         fn late_use(&self, object: Option<ObjectId>, address: usize, ends: bool, site: Site);
         fn touch(&self, object: ObjectId, writes: bool, site: Site);
         fn touched(&self, object: ObjectId);
