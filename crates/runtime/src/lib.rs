@@ -14,6 +14,7 @@ pub mod interrupt;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod native;
 mod origin;
+mod own_bug;
 mod panic_count;
 mod panics;
 mod pool;

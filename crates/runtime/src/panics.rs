@@ -8,7 +8,7 @@ use std::sync::{Mutex, Once, PoisonError};
 
 use raddle_core::{Panic, ThreadId};
 
-use crate::port;
+use crate::{own_bug, port};
 
 /// The payload that unwinds a thread whose run is over. It is not a panic of the program.
 struct Teardown;
@@ -172,10 +172,15 @@ fn in_run(info: &PanicHookInfo<'_>, before: &dyn Fn(&PanicHookInfo<'_>)) {
             let place = record.place.as_deref().unwrap_or("unknown place");
             eprintln!("  the last panic: {} ({place})", record.message);
         }
-        eprintln!("  replay: RADDLE_REPLAY={}", port::token());
+        let token = port::token();
+        if let Some(text) = own_bug::take(port::check_name(), &token) {
+            eprintln!("{text}");
+        }
+        eprintln!("  replay: RADDLE_REPLAY={token}");
         before(info);
         return;
     }
+    own_bug::note(text, info.location());
     let place = info.location().map(|location| location.to_string());
     let backtrace = if port::is_trial() { Backtrace::disabled() } else { Backtrace::capture() };
     let record = Record { message: text.to_owned(), place, backtrace };

@@ -427,7 +427,7 @@ pub(crate) unsafe fn connect(
     number: u64,
     flags: RunFlags,
 ) -> Connection {
-    assert!(!active(), "a raddle check was started inside another; checks do not nest");
+    assert!(!active(), "raddle: a check was started inside another; checks do not nest");
     PORT.with(|port| {
         port.run.set(Some(run));
         port.flags.set(flags);

@@ -34,7 +34,7 @@ mod teardown;
 pub(crate) use ends::{UnusedEnd, WatchedPlace};
 pub(crate) use heap::Heap;
 pub(crate) use panicked::JoinablePanics;
-use panicked::TellOwnPanic;
+use panicked::{TellOwnPanic, fail_for_own_bug};
 use resume::without_lifetime;
 pub(crate) use saved_statics::SavedStatics;
 use special::Watched;
@@ -110,6 +110,7 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
         }
         std::mem::forget(guard);
         drop(connection);
+        fail_for_own_bug(&run);
     }
 
     /// After the end: clears unfinished threads away, and puts back what the run has changed.

@@ -20,6 +20,7 @@ mod initialisation;
 mod locals;
 mod locks;
 mod mirror;
+mod own_bugs;
 mod panics;
 mod parallel_sampling;
 mod probes;

@@ -193,7 +193,10 @@ impl Name {
         };
         let address = std::ptr::from_ref(self).addr();
         let object = unobserved(|| run().declare(initial, address, site));
-        assert!(u64::from(object.0) < epoch::STEP, "more than 16 million objects in one run");
+        assert!(
+            u64::from(object.0) < epoch::STEP,
+            "raddle: more than 16 million objects in one run"
+        );
         self.word.store(run_number() | u64::from(object.0), Ordering::Release);
         if flags().records {
             unobserved(|| run().describe(object, self.made));

@@ -9,7 +9,7 @@ use raddle_engine::Memory;
 use super::Run;
 use crate::panic_count::TakenPanics;
 use crate::port::Execution;
-use crate::{Backend, panics, port};
+use crate::{Backend, own_bug, panics, port};
 
 type Payload = Box<dyn Any + Send>;
 
@@ -71,6 +71,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
         }
         let panic = panics::describe(me, &*payload);
         let is_joinable = self.pool.options.joinable_panics && me != ThreadId::MAIN;
+        let is_joinable = is_joinable && !own_bug::is_noted();
         if is_joinable && !panics::is_from_thread_local(&*payload) {
             let Panic { message, place, .. } = panic.clone();
             self.with_engine(|engine, _| engine.note_panic(me, message, place));
@@ -99,6 +100,14 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
             self.with_engine(|engine, _| engine.blame(unjoined.panic.clone()));
         }
         self.discard(all);
+    }
+}
+
+/// Panics if raddle has panicked in a run that is over, on the stack of a thread. The run says nothing then.
+pub(super) fn fail_for_own_bug(run: &dyn Execution) {
+    if own_bug::is_noted() {
+        let text = own_bug::take(run.check_name(), &run.token());
+        panic!("{}", text.unwrap_or_default());
     }
 }
 
