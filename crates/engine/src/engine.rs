@@ -45,7 +45,7 @@ use alarms::Alarm;
 use enabled::Enabled;
 pub use idle::Frames;
 use idle::Idle;
-pub use known_loops::{KnownLoop, Round};
+pub use known_loops::{KnownLoop, LoopNature, Round};
 pub use rounds::SinceChange;
 pub use state::RunState;
 use table::Table;

@@ -19,7 +19,7 @@ mod substrate;
 mod thread_ids;
 mod time_limit;
 
-pub use engine::{Engine, Frames, KnownLoop, Round, RunState, SinceChange, Turn};
+pub use engine::{Engine, Frames, KnownLoop, LoopNature, Round, RunState, SinceChange, Turn};
 pub use kind::Kind;
 pub use memory::{Memory, Mistake, Rc11, Sc, rc11};
 pub use object::{Initial, Object};

@@ -10,13 +10,14 @@ const ROUNDS: usize = 1000;
 /// The number of steps in which the other threads may end the run afterwards.
 const STEPS_TO_THE_END: usize = 10_000;
 
-/// Follows a recorded run to the end of a round, and then lets its thread go round alone.
+/// Follows a recorded run to the end of a round, and then lets its thread go round alone. If another thread disturbed the
+/// round, what the thread looked at is no longer what it was, so the run is followed to the beginning of the round instead.
 #[derive(Debug)]
 pub(crate) struct Alone<'t> {
     trace: &'t Trace,
     round: &'t Round,
-    /// The position of the last event of the round.
-    last: usize,
+    /// The number of events that are followed.
+    followed: usize,
     before: InOrder,
     /// The number of steps to follow.
     left: usize,
@@ -47,27 +48,19 @@ pub(crate) enum Stays {
 }
 
 impl<'t> Alone<'t> {
-    /// Returns `None` if another thread changed something during the round that the round depends on: the thread may
-    /// then do something else for that reason.
+    /// Returns `None` if the trace does not have the round.
     pub(crate) fn new(trace: &'t Trace, round: &'t Round) -> Option<Alone<'t>> {
         let position = |event: &Event| trace.events.iter().rposition(|other| other.id == event.id);
         let (first, last) = (position(round.looks.first()?)?, position(round.looks.last()?)?);
-        let is_of_round =
-            |event: &Event| round.looks.iter().any(|look| look.op.object() == event.op.object());
-        let is_disturbed = trace.events[first..last].iter().any(|event| {
-            event.id.thread != round.thread && is_of_round(event) && event.access().changes()
-        });
-        if is_disturbed {
-            return None;
-        }
-        let order: Vec<usize> = (0..=last).collect();
+        let followed = if round.is_disturbed { first } else { last + 1 };
+        let order: Vec<usize> = (0..followed).collect();
         let before = InOrder::new(trace, &order);
-        Some(Alone { trace, round, last, before, left: order.len(), made: 0, end: None })
+        Some(Alone { trace, round, followed, before, left: followed, made: 0, end: None })
     }
 
     /// Returns the number of events that the run may have: those until it is given up, and then to be led to its end.
     pub(crate) fn max_steps(&self) -> usize {
-        self.last + 1 + ROUNDS * self.round.looks.len() + STEPS_TO_THE_END
+        self.followed + ROUNDS * self.round.looks.len() + STEPS_TO_THE_END
     }
 
     /// Returns what the thread did in the run of `alone`.
@@ -76,17 +69,24 @@ impl<'t> Alone<'t> {
             (one.id.thread, one.op, one.site, one.effect)
                 == (other.id.thread, other.op, other.site, other.effect)
         };
-        let before = &self.trace.events[..=self.last];
-        let has_followed = alone.events.len() > self.last
+        let before = &self.trace.events[..self.followed];
+        let has_followed = alone.events.len() >= self.followed
             && before.iter().zip(&alone.events).all(|(one, other)| is_same(one, other));
         if !has_followed || self.made == 0 || self.end == Some(End::NotOffered) {
             return Stays::Unknown;
         }
         let mut expected = self.round.looks.iter().cycle();
-        let goes_round = alone.events[before.len()..]
-            .iter()
-            .all(|event| expected.next().is_some_and(|look| is_same(look, event)));
-        if goes_round && self.end == Some(End::Enough) { Stays::Yes } else { Stays::No }
+        let own = &alone.events[before.len()..];
+        let is_next = |event: &&Event| expected.next().is_some_and(|look| is_same(look, event));
+        let same = own.iter().take_while(is_next).count();
+        if same == own.len() && self.end == Some(End::Enough) {
+            Stays::Yes
+        } else if self.round.is_disturbed && same < self.round.looks.len() {
+            // The thread went round only because it was disturbed.
+            Stays::Unknown
+        } else {
+            Stays::No
+        }
     }
 
     /// Returns the store that the thread read in the round where it is now.

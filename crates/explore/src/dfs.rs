@@ -4,10 +4,11 @@
 //! limit; this is the baseline that reductions are checked against.
 
 use raddle_core::{
-    Choice, Choices, Chooser, Event, IdleRounds, Needs, Pick, Point, Schedule, Trace,
+    Choice, Choices, Chooser, Ending, Event, IdleRounds, Needs, Pick, Point, Schedule, Trace,
 };
 
 use crate::branches::{Branch, Branches};
+use crate::refusal::loops;
 use crate::{Explorer, Refusal};
 
 /// The search. Inside a run it takes the first option of every point and records the others.
@@ -35,7 +36,11 @@ impl Explorer for Dfs {
         false
     }
 
-    fn learn(&mut self, _run: u64, _trace: &Trace) {}
+    fn learn(&mut self, _run: u64, trace: &Trace) {
+        if trace.ending == Ending::StepLimit {
+            self.refusal = loops(trace);
+        }
+    }
 
     fn restart(&mut self) -> bool {
         *self = Dfs::default();

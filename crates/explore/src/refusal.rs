@@ -142,8 +142,8 @@ impl fmt::Display for Refusal {
             ),
             Refusal::Counts { site } => write!(
                 f,
-                "the loop at {site} seemed to wait, but it counts its rounds, on the heap or in a thread-local variable; \
-                 this search cannot begin again, so use `dpor` on one OS thread, or sample executions, such as with \
+                "the loop at {site} seemed to wait, but something may count its rounds, on the heap or in a thread-local \
+                 variable; this search cannot begin again, so use `dpor` on one OS thread, or sample executions, such as with \
                  `random`"
             ),
             Refusal::OneThread => f.write_str(

@@ -153,8 +153,11 @@ impl Explorer for Trust {
     }
 
     fn learn(&mut self, run: u64, trace: &Trace) {
-        // The run may be endless.
-        self.is_cut_off |= trace.ending == Ending::StepLimit;
+        if trace.ending == Ending::StepLimit {
+            // The run may be endless.
+            self.is_cut_off = true;
+            self.refusal = loops(trace);
+        }
         if let Some(fallback) = &mut self.fallback {
             return fallback.learn(run, trace);
         }
@@ -198,10 +201,8 @@ impl Explorer for Trust {
     }
 
     fn refusal(&self) -> Option<Refusal> {
-        match &self.fallback {
-            Some(fallback) => fallback.refusal(),
-            None => self.refusal.clone(),
-        }
+        let fallback = self.fallback.as_ref();
+        self.refusal.clone().or_else(|| fallback.and_then(|fallback| fallback.refusal()))
     }
 
     fn search(&self) -> Option<Search> {

@@ -211,6 +211,7 @@ fn end(phase: &Phase) -> String {
         PhaseEnd::TooMany(estimate) => format!("{} executions in all, too many", about(*estimate)),
         PhaseEnd::TooLong => "met an execution that does not seem to end".into(),
         PhaseEnd::HiddenState => "equivalent executions differ: it proves nothing".into(),
+        PhaseEnd::Clock => "a loop reads the clock: it proves nothing".into(),
         PhaseEnd::OutOfBudget => "its runs or its time were used up".into(),
         PhaseEnd::Failed => "found the failure".into(),
     }

@@ -278,6 +278,7 @@ variants! {
         "too-many" = TooMany(estimate),
         "too-long" = TooLong,
         "hidden-state" = HiddenState,
+        "clock" = Clock,
         "out-of-budget" = OutOfBudget,
         "failed" = Failed,
     }

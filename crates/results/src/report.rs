@@ -200,6 +200,8 @@ pub enum PhaseEnd {
     TooLong,
     /// Equivalent executions differ: threads share state that raddle does not see.
     HiddenState,
+    /// A thread waits in a loop that reads the clock, so what happens depends on the time that steps take.
+    Clock,
     /// The runs or the time allotted were used up.
     OutOfBudget,
     /// The phase found the failure that is reported first.

@@ -40,6 +40,9 @@ const FREES: &[&str] = &["-p", "raddle", "--test", "frees"];
 const HIDDEN_STATE: &[&str] = &["-p", "raddle", "--test", "all", "hidden_state"];
 const STRESS: &[&str] = &["-p", "raddle", "--test", "all", "stress"];
 const RANDOM_ENDS: &[&str] = &["-p", "raddle", "--test", "random_ends"];
+const UNROLLED: &[&str] = &["-p", "raddle-explore", "--test", "all", "unrolled"];
+const WAITING: &[&str] = &["-p", "raddle", "--test", "all", "waiting"];
+const OWN_BUGS: &[&str] = &["-p", "raddle", "--test", "all", "own_bugs"];
 
 const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -146,6 +149,41 @@ const MISTAKES: &[Mistake] = &[
         right: "!main_ended && !is_stopped || self.has_cycle()",
         wrong: "!main_ended && !is_stopped",
         tests: RANDOM_ENDS,
+    },
+    Mistake {
+        name: "where threads were cut off in loops is the end of an execution",
+        file: "crates/explore/src/session/verdicts.rs",
+        right: "trace.ending == Ending::Stopped && whole.is_some()",
+        wrong: "trace.ending == Ending::Stopped && whole.is_none()",
+        tests: RANDOM_ENDS,
+    },
+    Mistake {
+        name: "a wait that timed out says that it was notified",
+        file: "crates/raddle/src/sync/condvar.rs",
+        right: "timed_out = effect == Some(Effect::No);",
+        wrong: "timed_out = effect == Some(Effect::Yes);",
+        tests: RANDOM_ENDS,
+    },
+    Mistake {
+        name: "threads wait forever in loops whatever they have read",
+        file: "crates/engine/src/engine/idle.rs",
+        right: "return again == effect && written.is_none_or(|written| written == newest);",
+        wrong: "return again == effect || written.is_none_or(|written| written == newest);",
+        tests: UNROLLED,
+    },
+    Mistake {
+        name: "rounds that other threads disturb are idle whatever is known",
+        file: "crates/engine/src/engine/idle.rs",
+        right: "Rule::Cut => !(is_disturbed && self.idle.loops.is_unclear(by, looks)),",
+        wrong: "Rule::Cut => !(is_disturbed && self.idle.loops.is_unclear(by, &looks[..0])),",
+        tests: WAITING,
+    },
+    Mistake {
+        name: "a panic inside of raddle is one of the program",
+        file: "crates/runtime/src/run.rs",
+        right: "fail_for_own_bug(&run);",
+        wrong: "let _ = || fail_for_own_bug(&run);",
+        tests: OWN_BUGS,
     },
     Mistake {
         name: "a thread keeps its turn in the tail of a run",

@@ -167,18 +167,17 @@ impl<M: Memory> Engine<M> {
         }
         self.take_note();
         let Some(from) = self.idle.rounds.announce(by, frame) else { return };
+        let looks = self.idle.rounds.looks(by, from);
+        let is_disturbed = looks.iter().any(|look| look.is_stale);
         let is_idle = match self.idle.rule {
             Rule::Off => false,
-            Rule::Cut => true,
+            Rule::Cut => !(is_disturbed && self.idle.loops.is_unclear(by, looks)),
             // If something has changed since the thread looked at it, the next round may differ.
-            Rule::Await => {
-                let looks = self.idle.rounds.looks(by, from);
-                looks.iter().all(|look| !look.is_stale && self.is_current(look))
-            }
+            Rule::Await => !is_disturbed && looks.iter().all(|look| self.is_current(look)),
         };
         if is_idle {
             if !self.is_leading() {
-                self.idle.loops.note(by, self.idle.rounds.looks(by, from));
+                self.idle.loops.note(by, looks, is_disturbed);
             }
             self.idle.closing = Some((by, from));
         }

@@ -18,6 +18,8 @@ pub struct Round {
     pub thread: ThreadId,
     /// The events of the round, in order, all by the thread.
     pub looks: Vec<Event>,
+    /// Whether another thread has changed something after the thread had looked at it.
+    pub is_disturbed: bool,
 }
 
 /// A loop in which a thread seems to wait.
@@ -27,8 +29,20 @@ pub struct KnownLoop {
     pub thread: ThreadId,
     /// The places of the events of a round, in order.
     pub places: Vec<Site>,
-    /// Whether the thread left the loop when it ran alone. Its rounds are not idle then: something counts them.
-    pub counts: bool,
+    /// What is known of it.
+    pub nature: LoopNature,
+}
+
+/// What is known of a loop in which a thread seems to wait.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum LoopNature {
+    /// The thread stayed in it when it ran alone.
+    Waits,
+    /// The thread left it when it ran alone. Its rounds are not idle: something counts them.
+    Counts,
+    /// The thread goes round only because others disturb it, so that nothing is known. Rounds that are disturbed are not
+    /// idle.
+    Unclear,
 }
 
 impl KnownLoop {
@@ -60,15 +74,26 @@ impl KnownLoops {
 
     /// Returns whether a loop at this place counts its rounds.
     pub(super) fn counts_at(&self, site: Site) -> bool {
-        self.known.iter().any(|known| known.counts && known.places.contains(&site))
+        let mut counting = self.known.iter().filter(|known| known.nature == LoopNature::Counts);
+        counting.any(|known| known.places.contains(&site))
+    }
+
+    /// Returns whether nothing is known of a loop but that other threads disturb it.
+    pub(super) fn is_unclear(&self, thread: ThreadId, looks: &[Look]) -> bool {
+        let mut unclear = self.known.iter().filter(|known| known.nature == LoopNature::Unclear);
+        unclear.any(|known| known.is_of(thread, looks))
     }
 
     /// Notes a round that its thread has closed.
-    pub(super) fn note(&mut self, thread: ThreadId, looks: &[Look]) {
-        let is_known = self.known.iter().any(|known| known.is_of(thread, looks));
-        if !is_known && !self.unknown.iter().any(|round| round.is_of(thread, looks)) {
+    pub(super) fn note(&mut self, thread: ThreadId, looks: &[Look], is_disturbed: bool) {
+        let is_known = |known: &KnownLoop| {
+            known.is_of(thread, looks) && (is_disturbed || known.nature != LoopNature::Unclear)
+        };
+        let is_noted =
+            |round: &Round| round.is_of(thread, looks) && (is_disturbed || !round.is_disturbed);
+        if !self.known.iter().any(is_known) && !self.unknown.iter().any(is_noted) {
             let looks = looks.iter().map(|look| look.event).collect();
-            self.unknown.push(Round { thread, looks });
+            self.unknown.push(Round { thread, looks, is_disturbed });
         }
     }
 }

@@ -77,8 +77,9 @@ impl Check<'_> {
     /// Searches all classes; if there are too many, those with few preemptions.
     fn search_classes(&mut self, tally: &mut Tally, details: &mut Details) -> Option<Verdict> {
         let (phase, verdict) = self.search_all(Box::new(Dpor::default()), tally, details);
+        let is_claimed = phase.end == PhaseEnd::Exhausted;
         let (phase, verdict) = self.check_phase(phase, verdict, tally);
-        if phase.end == PhaseEnd::HiddenState {
+        if is_claimed && verdict.is_none() {
             details.phases.push(phase);
             return None;
         }
@@ -93,8 +94,8 @@ impl Check<'_> {
         verdict
     }
 
-    /// Returns a phase and its verdict after looking for state that raddle does not see, if the phase claims
-    /// something.
+    /// Returns a phase and its verdict after looking for what may make a claim wrong, if the phase claims something: state
+    /// that raddle does not see, loops that read the clock.
     fn check_phase(
         &mut self,
         phase: Phase,
@@ -112,7 +113,14 @@ impl Check<'_> {
             Verdict::Sampled if tally.unchecked => {
                 (Phase { end: PhaseEnd::OutOfBudget, ..phase }, Some(Verdict::Sampled))
             }
-            Verdict::Sampled => (Phase { end: PhaseEnd::HiddenState, ..phase }, None),
+            Verdict::Sampled => {
+                let end = match (&tally.hidden_state, tally.blind_spots.clock_loops) {
+                    (Some(_), _) => PhaseEnd::HiddenState,
+                    (None, true) => PhaseEnd::Clock,
+                    (None, false) => PhaseEnd::TooLong,
+                };
+                (Phase { end, ..phase }, None)
+            }
             _ => (phase, verdict),
         }
     }

@@ -1,7 +1,7 @@
 //! Loops that wait: whether something counts their rounds that no local state shows.
 
 use raddle_core::{Choices, Site};
-use raddle_engine::KnownLoop;
+use raddle_engine::{KnownLoop, LoopNature};
 
 use super::Check;
 use crate::alone::{Alone, Stays};
@@ -10,15 +10,19 @@ use crate::{engine_cache, replay};
 
 impl Check<'_> {
     /// Runs the threads alone that closed a round in the last run of `engine`, in loops that are not known. Returns the
-    /// place of a loop that its thread left, if there is one: the run is not what it seemed to be.
+    /// place of a loop that does not wait as it seemed to, if there is one: the run is not what it seemed to be.
     #[cold]
     pub(super) fn examine_loops(&mut self, engine: &mut AnyEngine) -> Option<Site> {
-        let mut left = None;
+        let mut wrong = None;
         for round in engine.take_unknown_rounds() {
             let places: Vec<Site> = round.looks.iter().map(|look| look.site).collect();
-            let is_known =
-                |known: &KnownLoop| known.thread == round.thread && known.places == places;
-            if self.loops.iter().any(is_known) {
+            let known = self.loops.iter().position(|known: &KnownLoop| {
+                known.thread == round.thread && known.places == places
+            });
+            // A round that nobody disturbs may show what others did not.
+            let is_clear =
+                |at: usize| round.is_disturbed || self.loops[at].nature != LoopNature::Unclear;
+            if known.is_some_and(is_clear) {
                 continue;
             }
             let trace = engine.trace();
@@ -26,13 +30,23 @@ impl Check<'_> {
             let ids = replay::thread_ids_of(trace);
             let mut other = engine_cache::take(self.settings.memory, ids, alone.max_steps());
             self.executor.execute(&mut other, Choices::Chooser(&mut alone));
-            let stays = alone.stays(other.trace());
+            let nature = match alone.stays(other.trace()) {
+                Stays::Yes => LoopNature::Waits,
+                Stays::No => LoopNature::Counts,
+                Stays::Unknown if round.is_disturbed => LoopNature::Unclear,
+                Stays::Unknown => LoopNature::Waits,
+            };
             engine_cache::put(other);
-            let counts = stays == Stays::No;
-            left = left.or(if counts { places.first().copied() } else { None });
-            self.loops.push(KnownLoop { thread: round.thread, places, counts });
+            if nature != LoopNature::Waits {
+                wrong = wrong.or(places.first().copied());
+            }
+            let now = KnownLoop { thread: round.thread, places, nature };
+            match known {
+                Some(at) => self.loops[at] = now,
+                None => self.loops.push(now),
+            }
         }
         engine.set_known_loops(self.loops.clone());
-        left
+        wrong
     }
 }

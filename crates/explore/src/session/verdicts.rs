@@ -69,6 +69,8 @@ impl Check<'_> {
             if cut_off && has_ended {
                 // A little later it ended after all. That end is inspected next.
                 tally.led_on += 1;
+            } else if trace.ending == Ending::Stopped && whole.is_some() {
+                // Threads that were cut off in loops went on. Where they were cut off is no end of an execution.
             } else if cut_off && limits.on_step_limit == OnStepLimit::Discard {
                 tally.discarded += 1;
             } else if let Some(finding) = self.finding(trace, &mut tally.cleared) {

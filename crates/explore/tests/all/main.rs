@@ -14,4 +14,5 @@ mod sampling;
 mod solved;
 mod tokens;
 mod trust;
+mod unrolled;
 mod waiting;

@@ -137,8 +137,17 @@ fn loops_that_wait_have_the_executions_that_the_axioms_allow() {
     assert!(waits as u64 > cases / 2, "too few loops");
 }
 
+/// Makes some of the reads of a program await a value.
+pub(crate) fn add_waits(code: Code, rng: &mut Rng) -> Code {
+    let mut code = add_tests(code, rng);
+    for thread in &mut code.threads {
+        thread.retain(|instruction| !matches!(instruction, Instruction::Require(_)));
+    }
+    code
+}
+
 /// Returns what the operations of a whole execution read last, in program order.
-fn last_reads(code: &Code, trace: &Trace) -> Vec<u64> {
+pub(crate) fn last_reads(code: &Code, trace: &Trace) -> Vec<u64> {
     let mut all = Vec::new();
     for (thread, text) in code.threads.iter().enumerate() {
         let id = ThreadId(thread as u32 + 1);
@@ -167,11 +176,8 @@ fn last_reads(code: &Code, trace: &Trace) -> Vec<u64> {
 fn loops_that_are_cut_off_later_in_some_runs_lose_nothing() {
     for case in 0..scaled(500) {
         let mut rng = Rng::new(mix(9, case));
-        let mut code = random_code(&mut rng, 7, 300);
-        code = add_tests(code, &mut rng);
-        for thread in &mut code.threads {
-            thread.retain(|instruction| !matches!(instruction, Instruction::Require(_)));
-        }
+        let code = random_code(&mut rng, 7, 300);
+        let code = add_waits(code, &mut rng);
         let mut found = BTreeSet::new();
         let mut substrate = ForgetfulLitmus::default();
         let trust = Trust::default();

@@ -286,6 +286,39 @@ fn loops_that_count_elsewhere_are_not_cut_off() {
     }
 }
 
+/// A round that another thread disturbs may be followed by a last one, although it leads back to where it began: here the
+/// loop ends at once in rounds without a disturbance, and counts the others on the heap.
+#[test]
+fn loops_that_close_only_in_disturbed_rounds_are_not_cut_off() {
+    #[inline(never)]
+    fn is_stable(sequence: &AtomicU32) -> bool {
+        sequence.load(SeqCst) == sequence.load(SeqCst)
+    }
+    fn program() {
+        let shared = Arc::new((AtomicU32::new(0), AtomicBool::new(false)));
+        let other = shared.clone();
+        let reader = thread::spawn(move || {
+            let tries: Box<Cell<u32>> = std::hint::black_box(Box::new(Cell::new(0)));
+            while !is_stable(&other.0) {
+                if std::hint::black_box(&tries).replace(tries.get() + 1) == 4 {
+                    return other.1.store(true, SeqCst);
+                }
+            }
+        });
+        for _ in 0..5 {
+            shared.0.fetch_xor(1, SeqCst);
+        }
+        reader.join().unwrap();
+        assert!(!shared.1.load(SeqCst), "the reader has given up");
+    }
+    for strategy in ["dpor", "dpor-classic", "mcr", "auto"] {
+        let report = Config::new().strategy(strategy).run(program);
+        let failure = report.failure().unwrap_or_else(|| panic!("{}", raddle::text(&report)));
+        let Finding::Panic(panic) = &failure.finding else { panic!("{:?}", failure.finding) };
+        assert!(panic.message.contains("given up") && failure.reproduced, "{strategy}");
+    }
+}
+
 /// How often a loop goes round that reads the clock depends on the time that steps take.
 #[test]
 fn searches_claim_nothing_about_loops_that_read_the_clock() {
@@ -307,6 +340,9 @@ fn searches_claim_nothing_about_loops_that_read_the_clock() {
             let is_sampled = matches!(report.verdict, Verdict::Sampled);
             assert!(is_sampled && report.blind_spots.clock_loops, "{strategy} {memory:?}: {text}");
             assert!(text.contains("in a loop that reads the clock"), "{text}");
+            let phases = format!("{:?}", report.phases);
+            let is_named = phases.contains("end: Clock") && !phases.contains("end: HiddenState");
+            assert!(is_named || *strategy != "auto", "{memory:?}: {phases}");
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use raddle::sync::Arc;
 use raddle::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use raddle::{Config, Verdict, hint, thread};
+use raddle::{Config, Memory, Verdict, hint, thread};
 
 fn flag() {
     let flag = Arc::new(AtomicBool::new(false));
@@ -17,10 +17,15 @@ fn flag() {
 
 #[test]
 fn searches_refuse_endless_loops() {
-    for strategy in ["dpor", "dpor-classic"] {
-        let error = Config::new().strategy(strategy).try_run(flag);
-        let error = error.expect_err("the loop is endless").to_string();
-        assert!(error.contains("a search of everything does not end"), "{strategy}: {error}");
+    let searches =
+        [(Memory::Sc, &["dpor", "dpor-classic", "dfs"][..]), (Memory::Rc11, &["dpor", "dfs"])];
+    for (memory, strategies) in searches {
+        for strategy in strategies {
+            let config = Config::new().strategy(*strategy).memory(memory).max_steps(3_000);
+            let error = config.try_run(flag).expect_err("the loop is endless").to_string();
+            let text = "a search of everything does not end";
+            assert!(error.contains(text), "{strategy} {memory:?}: {error}");
+        }
     }
 }
 
@@ -34,9 +39,11 @@ fn fair_bounds_leave_long_loops_out() {
 
 #[test]
 fn no_other_strategy_claims_everything() {
-    for strategy in ["auto", "random", "pos-star", "pct:3"] {
-        let report = Config::new().strategy(strategy).runs(200).run(flag);
-        let claims = matches!(report.verdict, Verdict::Exhausted | Verdict::Failed(_));
-        assert!(!claims, "{strategy}: {}", raddle::text(&report));
+    for memory in [Memory::Sc, Memory::Rc11] {
+        for strategy in ["auto", "random", "pos-star", "pct:3"] {
+            let report = Config::new().strategy(strategy).memory(memory).runs(200).run(flag);
+            let claims = matches!(report.verdict, Verdict::Exhausted | Verdict::Failed(_));
+            assert!(!claims, "{strategy} {memory:?}: {}", raddle::text(&report));
+        }
     }
 }

@@ -291,9 +291,11 @@ fn explained(phase: &Phase, document: &Document) -> Option<String> {
         PhaseEnd::Bounded(bounds) => {
             Some(format!("{}: all executions {}: none fails", phase.strategy, within(&bounds)))
         }
-        PhaseEnd::HiddenState | PhaseEnd::Exhausted | PhaseEnd::OutOfBudget | PhaseEnd::Failed => {
-            None
-        }
+        PhaseEnd::HiddenState
+        | PhaseEnd::Clock
+        | PhaseEnd::Exhausted
+        | PhaseEnd::OutOfBudget
+        | PhaseEnd::Failed => None,
     }
 }
 
