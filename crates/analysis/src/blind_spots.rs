@@ -9,6 +9,7 @@ pub fn blind_spots(trace: &Trace) -> BlindSpots {
         silent_threads: silent_threads(trace),
         weak_orderings: has_weak_orderings(trace),
         clock_loops: false,
+        idle_rounds: false,
     }
 }
 

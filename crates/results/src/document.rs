@@ -257,7 +257,7 @@ object! {
     }
     Phase { strategy, executions, failing, end }
     Search { blocked, points, planned, estimate }
-    BlindSpots { silent_threads, weak_orderings, clock_loops }
+    BlindSpots { silent_threads, weak_orderings, clock_loops, idle_rounds }
     HiddenState { execution, before, after }
     Bounds { preemptions, delays, unfairness }
     Incomplete { assumed, waits, out_of_time }

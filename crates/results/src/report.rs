@@ -152,6 +152,8 @@ pub struct BlindSpots {
     /// Whether a thread waits in a loop that reads the clock. A search then claims nothing: how often the loop goes round
     /// depends on the time that steps take.
     pub clock_loops: bool,
+    /// Whether threads waited in loops and rounds were left out in which they only wait.
+    pub idle_rounds: bool,
 }
 
 impl BlindSpots {
@@ -160,6 +162,7 @@ impl BlindSpots {
         self.silent_threads = self.silent_threads.max(other.silent_threads);
         self.weak_orderings |= other.weak_orderings;
         self.clock_loops |= other.clock_loops;
+        self.idle_rounds |= other.idle_rounds;
     }
 }
 

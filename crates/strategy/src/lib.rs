@@ -13,6 +13,7 @@ mod portfolio;
 mod pos;
 mod random;
 mod rapos;
+mod repeats;
 mod round_robin;
 mod surw;
 mod urw;

@@ -15,6 +15,7 @@
 //!   it that has the thread and the position of an operation on it in the first run. If the program does
 //!   something else there, another object is of interest in that run, which does no harm.
 //! - Objects that only one thread uses, and the lives of threads, are never of interest.
+//! - Looks that a thread repeats while it waits in a loop are no accesses, see [`Repeats`].
 //! - Threads that spin may wait for one that is held back. If no thread accesses the object for as many
 //!   steps as the first run had, none is of interest for the rest of the run.
 
@@ -25,6 +26,7 @@ use raddle_core::{
     ThreadOp, Threads, Trace,
 };
 
+use crate::repeats::Repeats;
 use crate::{Rng, Sampler};
 
 /// The chooser for one object at a time.
@@ -48,6 +50,7 @@ pub struct Surw {
     /// The number of steps since the object was accessed.
     idle: usize,
     seen: usize,
+    repeats: Repeats,
 }
 
 /// What is known from the first run.
@@ -88,6 +91,7 @@ impl Default for Surw {
             intended: None,
             idle: 0,
             seen: 0,
+            repeats: Repeats::default(),
         }
     }
 }
@@ -110,8 +114,10 @@ impl Surw {
             let thread = event.id.thread.index();
             self.done[thread] += 1;
             self.rank[thread] = self.rng.bits();
+            let is_repeated = self.repeats.note(event);
             if self.object == Some(event.op.object()) {
-                self.left[thread] = self.left[thread].saturating_sub(1);
+                let accesses = u64::from(!is_repeated);
+                self.left[thread] = self.left[thread].saturating_sub(accesses);
                 self.intended = None;
                 self.idle = 0;
                 self.held.fill(false);
@@ -263,6 +269,7 @@ impl Sampler for Surw {
         self.intended = None;
         self.idle = 0;
         self.seen = 0;
+        self.repeats.clear();
         self.rank.clear();
         self.left.clear();
         self.held.clear();
@@ -307,10 +314,12 @@ impl Sampler for Surw {
             profile.parent[info.id.index()] = info.parent;
         }
         let mut by = alloc::vec![alloc::vec![0u64; threads]; trace.objects.len()];
+        let mut repeats = Repeats::default();
         for event in &trace.events {
             let object = event.op.object();
             profile.touched[event.id.thread.index()].push(object);
-            if let Some(by) = by.get_mut(object.index()) {
+            let is_repeated = repeats.note(event);
+            if let Some(by) = by.get_mut(object.index()).filter(|_| !is_repeated) {
                 by[event.id.thread.index()] += 1;
             }
         }

@@ -31,6 +31,8 @@ pub struct Actor {
     last: u64,
     /// How often the thread has gone back in a row, where that is counted.
     attempts: u32,
+    /// The value that was kept.
+    kept: u64,
 }
 
 /// What a thread is about to do.
@@ -75,6 +77,7 @@ impl Actor {
             current: Request::Exit,
             last: 0,
             attempts: 0,
+            kept: 0,
         }
     }
 
@@ -96,10 +99,10 @@ impl Actor {
     /// Returns a hash of the local state, from which everything follows that the thread does next.
     pub fn frame(&self) -> u64 {
         let Actor { me: _, parent: _, script: _, position, children, held, rest, .. } = self;
-        let Actor { current, last, attempts, .. } = self;
+        let Actor { current, last, attempts, kept, .. } = self;
         let mut hasher = DefaultHasher::new();
         // Actions have no hash.
-        format!("{position} {children:?} {held:?} {rest:?} {current:?} {last} {attempts}")
+        format!("{position} {children:?} {held:?} {rest:?} {current:?} {last} {attempts} {kept}")
             .hash(&mut hasher);
         hasher.finish()
     }
@@ -198,6 +201,11 @@ impl Actor {
                 let goes_back = self.last % 2 == 0 && self.attempts < times;
                 self.attempts = if goes_back { self.attempts + 1 } else { 0 };
                 self.position = self.position.saturating_sub((steps + 1) * usize::from(goes_back));
+            }
+            Step::Keep => self.kept = self.last,
+            Step::BackUnlessKept(steps) => {
+                let back = (steps + 1) * usize::from(self.last != self.kept);
+                self.position = self.position.saturating_sub(back);
             }
             Step::AssumeOdd => {
                 if self.last % 2 == 0 {

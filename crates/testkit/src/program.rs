@@ -70,6 +70,10 @@ pub enum Step {
         /// The number of times.
         times: u32,
     },
+    /// Remembers the last value that the thread got.
+    Keep,
+    /// Goes back as [`BackIfEven`](Step::BackIfEven) does, if the last value is not the one that was kept.
+    BackUnlessKept(usize),
     /// Stops the thread for the rest of the execution if the last value that it got is even.
     AssumeOdd,
     /// Panics.

@@ -1,7 +1,8 @@
 //! The structure of a run: the order of steps in threads, the accesses of objects, the values of reads.
 
 use raddle_core::{
-    Action, CellOp, Effect, EventId, ObjectId, ObjectKind, Op, Scalar, ThreadId, ThreadOp, Trace,
+    Access, Action, CellOp, Effect, EventId, ObjectId, ObjectKind, Op, Scalar, ThreadId, ThreadOp,
+    Trace,
 };
 
 /// No step.
@@ -15,7 +16,7 @@ const INITIAL: u64 = u64::MAX;
 pub(crate) struct Layout {
     /// By step: the step before it in its thread, or its thread's spawn.
     pub(crate) before: Vec<u32>,
-    /// By object: the events that change it.
+    /// By object: the events that change it in a way that matters.
     pub(crate) updates: Vec<Vec<u32>>,
     /// By event: the number of updates of its object before it.
     pub(crate) version: Vec<u32>,
@@ -31,6 +32,8 @@ pub(crate) struct Layout {
     by_value: Vec<bool>,
     /// Whether the object is a variable.
     pub(crate) is_variable: Vec<bool>,
+    /// Whether all steps on the object commute: it is a lock that has readers only. Their order has no results.
+    commutes: Vec<bool>,
     /// The last step of each thread.
     pub(crate) last: Vec<u32>,
 }
@@ -65,6 +68,7 @@ impl Layout {
             is_variable: trace.objects.iter().map(|info| is_variable(info.kind)).collect(),
             last: vec![NONE; threads],
             by_value,
+            commutes: commuting(trace),
         };
         let mut newest = layout.initial.clone();
         for (position, event) in trace.events.iter().enumerate() {
@@ -80,7 +84,7 @@ impl Layout {
             if object != ObjectId::NONE {
                 let index = object.index();
                 version = layout.updates[index].len() as u32;
-                if event.access().changes() {
+                if layout.changes(object, event.access()) {
                     layout.updates[index].push(position);
                 }
                 if layout.is_variable[index] {
@@ -108,10 +112,28 @@ impl Layout {
         !self.by_value[object.index()]
     }
 
+    /// Returns whether the order of this access among those of its object matters to them.
+    pub(crate) fn changes(&self, object: ObjectId, access: Access) -> bool {
+        access.changes() && !self.commutes[object.index()]
+    }
+
     /// Returns the number of events.
     pub(crate) fn events(&self) -> usize {
         self.version.len()
     }
+}
+
+/// Returns which objects are locks that have readers only.
+fn commuting(trace: &Trace) -> Vec<bool> {
+    let mut commutes = vec![true; trace.objects.len()];
+    let events = trace.events.iter().map(|event| (event.op, event.access()));
+    let pending = trace.pending.iter().map(|pending| (pending.op, pending.op.access()));
+    for (op, access) in events.chain(pending) {
+        if op.object() != ObjectId::NONE {
+            commutes[op.object().index()] &= access == Access::Share;
+        }
+    }
+    commutes
 }
 
 /// Returns the operation of a step, which may be pending.

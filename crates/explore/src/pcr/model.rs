@@ -498,7 +498,8 @@ impl<'t, S: OrderSolver> Model<'t, S> {
                 let needed = self.keep(update);
                 clauses.push(vec![!literal, !needed, self.solver.before(node, Node(update))]);
             }
-            if self.trace.events[done.step as usize].access().changes() {
+            let access = self.trace.events[done.step as usize].access();
+            if self.layout.changes(op.object(), access) {
                 state.updates = version + 1;
             }
             return;

@@ -158,7 +158,7 @@ fn class(model: &Model<'_, impl OrderSolver>, order: &[Done]) -> u64 {
         if op.object() != ObjectId::NONE {
             let follows = last.entry(op.object()).or_insert(u64::MAX);
             hash = mix(hash, *follows);
-            if access.changes() {
+            if model.layout.changes(op.object(), access) {
                 *follows = event;
             }
         } else if let Some((_, value)) = recorded.filter(|_| !done.is_attempt).and_then(chosen) {

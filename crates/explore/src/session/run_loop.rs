@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use raddle_core::Ending;
+use raddle_engine::{KnownLoop, LoopNature};
 use raddle_results::{Failure, MAX_LEAKED, Progress};
 
 use super::deadline::Deadline;
@@ -147,7 +148,10 @@ impl Check<'_> {
                 return Stop::OutOfBudget;
             }
             if engine.has_unknown_rounds() {
-                if let Some(site) = self.examine_loops(engine) {
+                let wrong = self.examine_loops(engine);
+                let is_wait = |known: &KnownLoop| known.nature == LoopNature::Waits;
+                tally.blind_spots.idle_rounds |= self.loops.iter().any(is_wait);
+                if let Some(site) = wrong {
                     if explorer.restart() {
                         tally.begin_again(first, incomplete);
                         tally.kept.begin(keeps.then_some(first));

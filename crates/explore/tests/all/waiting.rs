@@ -240,9 +240,17 @@ fn the_number_of_runs_is_that_of_the_model() {
     let readers = program([0, 0], &[vec![store(X, 1)], wait(X), wait(X), wait(X)], false);
     let acquire = vec![TRY_LOCK, Step::BackIfEven(1), load(Y), update(Y, Rmw::Add, 2), UNLOCK];
     let locks = program([0, 0], &[acquire.clone(), acquire.clone(), acquire], false);
-    for (name, program, expected) in
-        [("three readers", readers, (1, 7)), ("spinlock of three", locks, (6, 15))]
-    {
+    let (next, shared) = (3, 4);
+    let serve = [load(Y), Step::BackUnlessKept(1), load(shared), update(shared, Rmw::Add, 1)];
+    let ticket = [&[update(next, Rmw::Add, 1), Step::Keep], &serve[..], &[update(Y, Rmw::Add, 1)]];
+    let mut tickets = program([0, 0], &vec![ticket.concat(); 3], false);
+    tickets.objects.extend([Initial::Atomic(Scalar::U8, 0); 2]);
+    let figures = [
+        ("three readers", readers, (1, 7)),
+        ("spinlock of three", locks, (6, 15)),
+        ("ticket lock of three", tickets, (48, 54)),
+    ];
+    for (name, program, expected) in figures {
         let found = search(&mut FramedInterpreter, &program, Dpor::default()).expect("it ends");
         assert_eq!((found.whole, found.cut), expected, "{name}: {found:?}");
     }

@@ -1,8 +1,10 @@
 //! Many steps, runs, threads and objects. Each check must end with a clear outcome and without a leak.
 
 use raddle::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
-use raddle::sync::{Arc, Mutex};
+use raddle::sync::{Arc, Mutex, mpsc};
 use raddle::{Config, Explain, Finding, OnStepLimit, Report, Verdict, thread};
+
+use raddle_testkit::scaled;
 
 use super::support::{child, child_case, watched};
 
@@ -106,6 +108,7 @@ fn child_entry() {
     match child_case().as_deref() {
         None => {}
         Some("a million runs") => a_million_runs(),
+        Some("detached workers") => runs_with_detached_workers(),
         Some("a hundred thousand threads") => a_hundred_thousand_threads(),
         Some("threads left behind by explanations") => threads_left_behind_by_explanations(),
         Some("threads left behind by a check") => threads_left_behind_by_a_check(),
@@ -125,6 +128,12 @@ fn alone(case: &'static str) {
 #[test]
 fn memory_is_flat_over_a_million_runs() {
     alone("a million runs");
+}
+
+/// 100,000 runs, if the tests are scaled by 20.
+#[test]
+fn memory_is_flat_over_runs_with_detached_workers() {
+    alone("detached workers");
 }
 
 #[test]
@@ -239,6 +248,42 @@ fn a_million_runs() {
     check(1_000_000);
     let growth = memory("VmRSS").saturating_sub(before);
     println!("a million runs: {growth} KiB more than a thousand");
+    assert!(growth < 4 << 10, "{growth} KiB");
+}
+
+/// Every run unwinds a worker that waits forever, and another in a destructor that takes a lock.
+fn runs_with_detached_workers() {
+    struct Locks(Arc<Mutex<u32>>);
+    impl Drop for Locks {
+        fn drop(&mut self) {
+            *self.0.lock().unwrap() += 1;
+        }
+    }
+    let check = |runs: u64| {
+        let config = Config::new().strategy("random").runs(runs).unlimited_time();
+        let report = config.run(|| {
+            let shared = Arc::new(Mutex::new(0));
+            let (sender, receiver) = mpsc::channel::<u32>();
+            let kept = sender.clone();
+            let locks = Locks(shared.clone());
+            thread::spawn(move || {
+                let _kept = (kept, locks);
+                for value in receiver {
+                    *shared.lock().unwrap() += value;
+                }
+            });
+            thread::spawn(thread::park);
+            sender.send(1).unwrap();
+        });
+        assert_clean(&report);
+        assert!(report.executions == runs && report.leaked == 0);
+    };
+    check(1000);
+    let before = memory("VmRSS");
+    let runs = scaled(5_000);
+    check(runs);
+    let growth = memory("VmRSS").saturating_sub(before);
+    println!("{runs} runs with detached workers: {growth} KiB more than a thousand");
     assert!(growth < 4 << 10, "{growth} KiB");
 }
 

@@ -257,6 +257,26 @@ fn the_report_counts_executions_that_ended_in_a_wait() {
     assert!(text.contains(" ended in a wait"), "{text}");
 }
 
+/// The promise of PCT holds for the program without idle rounds, and the text says so.
+#[test]
+fn promises_say_for_which_program_they_hold() {
+    fn without_loops() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let other = flag.clone();
+        let other = thread::spawn(move || other.store(true, SeqCst));
+        flag.load(SeqCst);
+        other.join().unwrap();
+    }
+    for (program, waits) in [(flag as fn(), true), (without_loops, false)] {
+        // The number of points with changes of priority is so large that starved threads are seen.
+        let report = Config::new().strategy("pct:3").runs(300).run(program);
+        let text = raddle::text(&report);
+        assert!(text.contains("escaped with probability"), "{text}");
+        assert_eq!(text.contains("for the program without rounds of loops"), waits, "{text}");
+        assert_eq!(report.blind_spots.idle_rounds, waits, "{text}");
+    }
+}
+
 #[test]
 fn bounded_attempts_are_all_searched() {
     search(attempts, |how, report| {

@@ -156,7 +156,12 @@ fn sampled(document: &Document) -> Vec<String> {
                 .into(),
         );
     }
-    lines.extend(strongest(&document.guarantees).map(guaranteed));
+    let program = if document.blind_spots.idle_rounds {
+        ", for the program without rounds of loops in which a thread only waits"
+    } else {
+        ""
+    };
+    lines.extend(strongest(&document.guarantees).map(|found| guaranteed(found) + program));
     lines.extend(incomplete(document));
     lines.extend(document.phases.iter().filter_map(|phase| explained(phase, document)));
     if let (true, Some(estimate)) =
@@ -176,7 +181,8 @@ fn sampled(document: &Document) -> Vec<String> {
 
 /// Returns the memory model, and what raddle did not see or explore.
 fn memory(document: &Document) -> String {
-    let BlindSpots { silent_threads, weak_orderings, clock_loops: _ } = document.blind_spots;
+    let BlindSpots { silent_threads, weak_orderings, clock_loops: _, idle_rounds: _ } =
+        document.blind_spots;
     let mut text = document.memory.to_string();
     if weak_orderings {
         text += "; weaker orderings were not explored: `memory = \"rc11\"`";

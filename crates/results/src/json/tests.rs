@@ -135,7 +135,7 @@ fn clean() -> String {
         "verdict": {{"kind": "sampled"}}, "executions": 1, "steps": 1, "classes": 1,
         "classes_exact": true, "discarded": 0, "unseen_drops": false, "leaked": 0,
         "equivalents": 0, "probes": 0, "unchecked": false, "hidden_state": null,
-        "blind_spots": {{"silent_threads": 0, "weak_orderings": false, "clock_loops": false}}, "elapsed_seconds": 0.5,
+        "blind_spots": {{"silent_threads": 0, "weak_orderings": false, "clock_loops": false, "idle_rounds": false}}, "elapsed_seconds": 0.5,
         "threads": 1, "phases": [],
         "search": null, "coverage": null, "patterns": null, "unseen": null, "guarantees": [],
         "warnings": [], "failure": null, "failures": null}}"#

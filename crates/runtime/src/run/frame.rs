@@ -68,10 +68,10 @@ impl Registers {
     }
 }
 
-/// Overwrites the unused stack below the calling function, so that what raddle leaves there is the same in every round.
+/// Overwrites this many words of the unused stack below the calling function, so that what is left there does not depend on
+/// what was done before.
 #[inline(never)]
-pub(super) fn scrub_unused_stack() {
-    const WORDS: usize = 512;
+pub(super) fn scrub_unused_stack<const WORDS: usize>() {
     let mut area = std::mem::MaybeUninit::<[u64; WORDS]>::uninit();
     // SAFETY: writes as many words as the array has.
     unsafe {

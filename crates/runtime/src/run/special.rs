@@ -21,6 +21,13 @@ use crate::Body;
 use crate::port::unobserved;
 use crate::port::{BodyResult, Execution, ExitSwitch, RunFlags};
 
+/// The words of the stack that raddle's own calls use.
+#[cfg(all(unix, target_arch = "x86_64"))]
+const LEFT_BY_RADDLE: usize = 512;
+/// The words of the stack that most loops of debug builds use. The smallest stack has twice as many.
+#[cfg(all(unix, target_arch = "x86_64"))]
+const LEFT_BY_THREADS: usize = 1024;
+
 /// A run whose operations are looked at before they are announced.
 pub(super) struct Watched<'a> {
     run: &'a dyn Execution,
@@ -79,7 +86,7 @@ impl<'a> Watched<'a> {
     fn go_on(&self, effect: Effect, looked_again: bool) -> Effect {
         #[cfg(all(unix, target_arch = "x86_64"))]
         if looked_again {
-            frame::scrub_unused_stack();
+            frame::scrub_unused_stack::<LEFT_BY_RADDLE>();
         }
         #[cfg(not(all(unix, target_arch = "x86_64")))]
         let _ = looked_again;
@@ -172,6 +179,15 @@ impl Execution for Watched<'_> {
         self.run.unlock(mutex, site);
     }
 
+    fn run_body(&self) {
+        // What earlier threads left on the stack must not decide when a round is seen to repeat.
+        #[cfg(all(unix, target_arch = "x86_64"))]
+        if self.takes_frames.get() {
+            frame::scrub_unused_stack::<LEFT_BY_THREADS>();
+        }
+        self.run.run_body();
+    }
+
     fn spawn(&self, body: Arc<dyn Body>, site: Site) -> ThreadId {
         self.look(ObjectId::NONE);
         self.run.spawn(body, site)
@@ -192,7 +208,6 @@ impl Execution for Watched<'_> {
         fn arrive(&self, frame: u64);
         fn stack_end(&self, pointer: usize) -> Option<usize>;
         fn stop(&self, site: Site);
-        fn run_body(&self);
         fn finish(&self, result: BodyResult) -> ExitSwitch;
         fn declare(&self, initial: Initial, address: usize, site: Site) -> ObjectId;
         fn describe(&self, object: ObjectId, made: Site);

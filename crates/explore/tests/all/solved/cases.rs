@@ -2,9 +2,9 @@
 
 use raddle_analysis::MapCoverage;
 use raddle_core::Scalar;
-use raddle_core::{Action, AtomicOp, Choice, Choices, MutexOp, Order, ThreadId, Trace};
+use raddle_core::{Action, AtomicOp, Choice, Choices, MutexOp, Order, RwLockOp, ThreadId, Trace};
 use raddle_engine::Initial;
-use raddle_explore::{Explorer, Mcr, Pcr, Refusal, Stop};
+use raddle_explore::{Dpor, Explorer, Mcr, Pcr, Refusal, Stop};
 use raddle_results::{Accesses, Coverage};
 use raddle_testkit::{IdentifyingInterpreter, Program, Step, explore, run_once};
 
@@ -154,4 +154,27 @@ fn programs_with_futexes_are_refused() {
     let is_refused = |refusal| matches!(refusal, Some(Refusal::Futex { .. }));
     assert!(is_refused(refusal(&waits, Pcr::new(0))));
     assert!(is_refused(refusal(&waits, Mcr::new(0))));
+}
+
+fn runs(program: &Program, explorer: &mut dyn Explorer) -> Option<u64> {
+    explore(&mut IdentifyingInterpreter, program, explorer, 10_000, |_| ())
+}
+
+/// As long as nobody writes, sections of readers have one outcome, whatever their order.
+#[test]
+fn readers_of_a_lock_are_not_ordered() {
+    let lock = |op| Step::On(0, Action::RwLock(op));
+    let section = [lock(RwLockOp::Read), on(1, LOAD), lock(RwLockOp::UnlockRead)];
+    let main: Vec<Step> = (1..5).map(Step::Spawn).chain(section).collect();
+    let mut scripts = vec![main];
+    scripts.resize(5, section.to_vec());
+    let objects = vec![Initial::RwLock, Initial::Atomic(Scalar::U8, 0)];
+    let mut program = Program { objects, scripts };
+    assert_eq!(runs(&program, &mut Dpor::default()), Some(1));
+    assert_eq!(runs(&program, &mut Mcr::new(0)), Some(1));
+    // With a writer, readers that come before and after it are told apart.
+    program.scripts.truncate(3);
+    program.scripts[0].retain(|step| !matches!(step, Step::Spawn(3..)));
+    program.scripts[2] = [RwLockOp::Write, RwLockOp::UnlockWrite].map(lock).to_vec();
+    assert!(runs(&program, &mut Mcr::new(0)).is_some_and(|runs| runs >= 4));
 }
