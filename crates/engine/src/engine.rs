@@ -23,6 +23,7 @@ use crate::{Kind, Memory, ThreadIds};
 
 mod alarms;
 mod choose;
+mod clock;
 mod cycle;
 mod declare;
 mod enabled;
@@ -42,6 +43,7 @@ mod time;
 mod waiters;
 
 use alarms::Alarm;
+use clock::ClockReads;
 use enabled::Enabled;
 pub use idle::Frames;
 use idle::Idle;
@@ -144,6 +146,7 @@ pub struct Engine<M: Memory> {
     /// What the runs do besides what every run does.
     special: Option<Box<Special>>,
     idle: Idle,
+    clock_reads: ClockReads,
 }
 
 #[derive(Clone, Debug)]
@@ -218,6 +221,7 @@ impl<M: Memory> Engine<M> {
             alarms: Vec::new(),
             special: None,
             idle: Idle::default(),
+            clock_reads: ClockReads::default(),
         }
     }
 
@@ -275,6 +279,7 @@ impl<M: Memory> Engine<M> {
         self.asks_below = self.max_steps.min(self.time_checks.interval);
         self.forget_tail();
         self.idle.begin();
+        self.clock_reads.begin();
         (self.needs, self.is_uniform) = match choices {
             Choices::Uniform(rng) => {
                 self.rng = rng.clone();

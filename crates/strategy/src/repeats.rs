@@ -47,6 +47,10 @@ impl Repeats {
             looks.clear();
             return false;
         }
+        if event.site == Site::UNKNOWN {
+            // It may be any place, not the same again.
+            return false;
+        }
         let place = (event.site, event.op.object(), event.effect);
         match looks.iter_mut().find(|look| look.place == place) {
             Some(look) => core::mem::take(&mut look.has_paused),
@@ -69,7 +73,7 @@ mod tests {
 
     fn event(op: Op, value: u64) -> Event {
         let id = EventId { thread: ThreadId(1), index: 0 };
-        Event { id, op, effect: Effect::Value(value), site: Site::UNKNOWN }
+        Event { id, op, effect: Effect::Value(value), site: Site::at_address(1) }
     }
 
     /// Returns which of these repeat a look: a load that returns a value, a store, or a pause.

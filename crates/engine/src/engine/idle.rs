@@ -184,8 +184,7 @@ impl<M: Memory> Engine<M> {
     }
 
     /// Notes that `by` has read the clock. The next round may differ, because time passes.
-    #[cold]
-    pub fn note_clock(&mut self, by: ThreadId) {
+    pub(super) fn note_clock(&mut self, by: ThreadId) {
         if self.idle.is_on() {
             self.take_note();
             self.idle.waits_for_time |= self.idle.rounds.read_clock(by);

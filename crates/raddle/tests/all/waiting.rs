@@ -339,6 +339,31 @@ fn loops_that_close_only_in_disturbed_rounds_are_not_cut_off() {
     }
 }
 
+/// Nothing but the loop itself lets time pass.
+#[test]
+fn a_loop_until_a_deadline_ends() {
+    fn program() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let other = flag.clone();
+        let waiter = thread::spawn(move || {
+            let begin = Instant::now();
+            while !other.load(SeqCst) && begin.elapsed() < Duration::from_secs(3600) {
+                thread::yield_now();
+            }
+            begin.elapsed()
+        });
+        let waited = waiter.join().unwrap();
+        assert!(waited >= Duration::from_secs(3600) && !flag.load(SeqCst));
+    }
+    for memory in [Memory::Sc, Memory::Rc11] {
+        for strategy in ["auto", "random", "pct:3", "round-robin"] {
+            let report = Config::new().memory(memory).strategy(strategy).runs(20).run(program);
+            assert!(report.failure().is_none(), "{strategy}: {}", raddle::text(&report));
+            assert!(report.discarded == 0, "{strategy}: {}", raddle::text(&report));
+        }
+    }
+}
+
 /// How often a loop goes round that reads the clock depends on the time that steps take.
 #[test]
 fn searches_claim_nothing_about_loops_that_read_the_clock() {
