@@ -73,7 +73,7 @@ mod tests {
 
     fn event(op: Op, value: u64) -> Event {
         let id = EventId { thread: ThreadId(1), index: 0 };
-        Event { id, op, effect: Effect::Value(value), site: Site::at_address(1) }
+        Event { id, op, effect: Effect::Value(value), site: Site::caller() }
     }
 
     /// Returns which of these repeat a look: a load that returns a value, a store, or a pause.
