@@ -23,6 +23,7 @@
 //! Executors and timers of other crates, such as `tokio`'s, do not work inside a check.
 
 mod block_on;
+mod completion;
 mod polls;
 mod signal;
 mod task;

@@ -112,10 +112,12 @@ pub(crate) fn measure(here: &Path, target: &Path, wanted: &[String]) -> Result<u
         }
         let of = CRATES.iter().find(|known| known.name == mistake.of);
         let of = of.ok_or_else(|| format!("{} is no crate of the table", mistake.of))?;
+        // The text is read elsewhere: a run that was interrupted leaves its mistake behind.
+        let right = build::source(of, target)?.join(mistake.file);
+        let text = fs::read_to_string(&right)
+            .map_err(|error| format!("cannot read {}: {error}", right.display()))?;
         let source = build::source(of, &target.join("mistakes"))?;
         let path = source.join(mistake.file);
-        let text = fs::read_to_string(&path)
-            .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         write(&path, &mistake.change(&text)?)?;
         let repository = here.join("../..");
         let raddle = mistake.find(of, &source, target, Tool::Raddle { repository: &repository });

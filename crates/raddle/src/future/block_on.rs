@@ -34,6 +34,7 @@ pub(crate) enum Spurious {
 }
 
 /// [`block_on`] at `site`.
+#[track_caller]
 pub(crate) fn block_on_at<F: Future>(
     future: F,
     spurious: Spurious,
@@ -63,6 +64,7 @@ pub(super) struct Driver {
 }
 
 impl Driver {
+    #[track_caller]
     pub(super) fn new(signal: Arc<Signal>, spurious: Spurious, order: Order) -> Driver {
         let waker = Waker::from(signal.clone());
         let polls = polls::shared(order, signal.site);

@@ -40,8 +40,9 @@ pub(super) fn order() -> Order {
 
 /// Returns the object that all polls of the run access, if their order matters. All threads that are spawned from now on
 /// share it.
+#[track_caller]
 pub(super) fn shared(order: Order, site: Site) -> Option<Polls> {
-    (order == Order::Matters && !port::is_over()).then(|| object(site))
+    if order == Order::Matters && !port::is_over() { Some(object(site)) } else { None }
 }
 
 /// Begins a poll.
@@ -70,18 +71,17 @@ impl Drop for PollUnderWay<'_> {
     }
 }
 
+#[track_caller]
 fn object(site: Site) -> Polls {
     let run = port::run_number();
-    let (polls, is_new) = POLLS.with_borrow_mut(|known| match known {
-        Some((known, polls)) if *known == run => (polls.clone(), false),
-        _ => {
-            let polls = Arc::new(ManuallyDrop::new(AtomicUsize::new(0)));
-            *known = Some((run, polls.clone()));
-            (polls, true)
-        }
+    let known = POLLS.with_borrow(|last| {
+        last.as_ref().filter(|(known, _)| *known == run).map(|(_, polls)| polls.clone())
     });
-    if is_new {
-        polls.call("order of polls", site);
+    if let Some(polls) = known {
+        return polls;
     }
+    let polls = Arc::new(ManuallyDrop::new(AtomicUsize::new(0)));
+    POLLS.set(Some((run, polls.clone())));
+    polls.call("order of polls", site);
     polls
 }

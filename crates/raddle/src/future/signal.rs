@@ -37,7 +37,7 @@ impl Signal {
     /// Returns the signal of a future that is called `name`, which is asked in runs that record names. The wakers own
     /// `bytes` of memory until all are dropped.
     pub(super) fn new(name: impl FnOnce() -> String, bytes: usize, site: Site) -> Arc<Signal> {
-        let notify = ManuallyDrop::new(Notify::new());
+        let notify = ManuallyDrop::new(Notify::made_at(site));
         notify.call(&recorded(name), site);
         notify.own(bytes, site);
         let poller = AtomicU32::new(NO_THREAD);

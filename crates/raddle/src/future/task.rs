@@ -6,7 +6,6 @@
 
 use std::any::Any;
 use std::fmt;
-use std::mem::ManuallyDrop;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -16,11 +15,10 @@ use raddle_core::{Site, ThreadId};
 use raddle_runtime::port;
 
 use super::block_on::{Driver, Spurious, name};
+use super::completion::Completion;
 use super::polls;
 use super::signal::{Signal, recorded};
 use crate::drop_in::OneOsThread;
-use crate::naming::Named;
-use crate::sync::{Mutex, MutexGuard};
 use crate::thread;
 
 /// Starts a task: the future runs beside the caller. Its output is the result of the handle. A task whose handle is
@@ -82,7 +80,7 @@ where
 /// What a task and its handles share.
 struct Task<T> {
     control: Arc<Control>,
-    /// `None` before the end of the task, and after its result was taken. Accessed only while `Control::end` is locked.
+    /// `None` before the end of the task, and after its result was taken. Accessed only around the step of its completion.
     result: std::sync::Mutex<Option<Result<T, JoinError>>>,
 }
 
@@ -93,18 +91,11 @@ struct Control {
     /// Set with a notification of the signal, and read when the task has waited for the signal: so its accesses are
     /// parts of these steps.
     is_aborted: AtomicBool,
-    /// An object of raddle's own, as the signal's.
-    end: ManuallyDrop<Mutex<End>>,
-}
-
-#[derive(Default)]
-struct End {
-    has_ended: bool,
-    /// The waker of the future that waits for the end.
-    waker: Option<Waker>,
+    completion: Completion,
 }
 
 impl<T> Task<T> {
+    #[track_caller]
     fn new<F>(site: Site) -> Arc<Task<T>> {
         // Before the spawn, so that the tasks share it.
         polls::shared(polls::order(), site);
@@ -112,10 +103,10 @@ impl<T> Task<T> {
             name: name::<F>,
             signal: Signal::new(|| format!("task {}", name::<F>()), size_of::<F>(), site),
             is_aborted: AtomicBool::new(false),
-            end: ManuallyDrop::default(),
+            completion: Completion::new(site),
         });
         if port::active() {
-            control.end.call(&recorded(|| format!("result of task {}", name::<F>())), site);
+            control.completion.call(&recorded(|| format!("end of task {}", name::<F>())), site);
         }
         Arc::new(Task { control, result: std::sync::Mutex::new(None) })
     }
@@ -126,14 +117,8 @@ impl<T> Task<T> {
 
     /// Ends the task, and wakes who waits for that.
     fn end(&self, result: Result<T, JoinError>) {
-        let mut end = self.control.end();
         *self.result() = Some(result);
-        end.has_ended = true;
-        let waker = end.waker.take();
-        drop(end);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        self.control.completion.complete(self.control.signal.site);
     }
 }
 
@@ -153,19 +138,7 @@ impl Control {
 
     #[track_caller]
     fn is_finished(&self) -> bool {
-        self.end().has_ended
-    }
-
-    #[track_caller]
-    fn end(&self) -> MutexGuard<'_, End> {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Control {
-    fn drop(&mut self) {
-        let end = self.end.get_mut().unwrap_or_else(PoisonError::into_inner);
-        drop(end.waker.take());
+        self.completion.is_complete(Site::caller())
     }
 }
 
@@ -256,16 +229,12 @@ impl<T> JoinHandle<T> {
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
+    #[track_caller]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut end = self.task.control.end();
-        if !end.has_ended {
-            let before = end.waker.replace(context.waker().clone());
-            drop(end);
-            drop(before);
+        if !self.task.control.completion.is_complete_or_wakes(context.waker(), Site::caller()) {
             return Poll::Pending;
         }
         let result = self.task.result().take();
-        drop(end);
         Poll::Ready(result.expect("a JoinHandle was polled after it had returned its result"))
     }
 }

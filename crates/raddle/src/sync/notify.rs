@@ -46,7 +46,12 @@ impl Notify {
     /// ```
     #[track_caller]
     pub const fn new() -> Notify {
-        Notify { name: Name::new(), outside: Mutex::new(false), notified: Condvar::new() }
+        Notify::made_at(Site::caller())
+    }
+
+    /// [`new`](Notify::new) at `made`.
+    pub(crate) const fn made_at(made: Site) -> Notify {
+        Notify { name: Name::made_at(made), outside: Mutex::new(false), notified: Condvar::new() }
     }
 
     /// Sets the notification, and wakes the thread that waits for it.

@@ -65,7 +65,13 @@ impl Name {
     #[inline(always)]
     #[track_caller]
     pub const fn new() -> Name {
-        Name { word: AtomicU64::new(UNUSED), made: Site::caller() }
+        Name::made_at(Site::caller())
+    }
+
+    /// The name of an object that no run has used, made at `made`.
+    #[inline(always)]
+    pub const fn made_at(made: Site) -> Name {
+        Name { word: AtomicU64::new(UNUSED), made }
     }
 
     /// Returns the object in the current run, or `None` if the run has not used it or there is no run.
