@@ -7,6 +7,7 @@ use std::time::Duration;
 use raddle_core::{Chooser, MemoryModel};
 use raddle_explore::{Custom, Explain, Explorer, Leaks, OnStepLimit, Strategy};
 use raddle_results::Accesses;
+use raddle_runtime::SpawnHook;
 
 use crate::origin::Origin;
 use crate::settings::{Granularity, Panics, SettingError, Show, settings_markdown};
@@ -84,6 +85,8 @@ pub struct Config {
     stack_size: usize,
     watchdog: Watchdog,
     ordered_polls: bool,
+    /// For the drop-ins.
+    pub(crate) on_spawn: Option<SpawnHook>,
     hidden_state: bool,
     explain: Explain,
     explore_trivial: bool,
@@ -126,6 +129,7 @@ impl Config {
             stack_size: 256 * 1024,
             watchdog: Watchdog::Default,
             ordered_polls: true,
+            on_spawn: None,
             hidden_state: true,
             explain: Explain::Quick,
             explore_trivial: false,

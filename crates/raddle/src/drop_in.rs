@@ -6,6 +6,7 @@ mod tracked;
 
 pub use lazy::{Lazy, drop_statics};
 pub use one_os_thread::OneOsThread;
+pub use raddle_core::ThreadId;
 pub use tracked::Tracked;
 
 use std::panic::Location;
@@ -13,7 +14,7 @@ use std::panic::Location;
 use raddle_core::Site;
 use raddle_results::Token;
 use raddle_results::token::name_hash;
-use raddle_runtime::port;
+use raddle_runtime::{SpawnHook, port};
 
 use crate::future::{Order, Spurious, block_on_at, choose_spurious};
 use crate::sync::Notify;
@@ -50,6 +51,12 @@ pub fn wait_spuriously(notify: &Notify) -> bool {
     let is_spurious = choose_spurious(site);
     notify.wait_at(is_spurious, site);
     is_spurious
+}
+
+/// Tells `hook` of every spawn of a thread or task.
+pub fn on_spawn(mut config: Config, hook: SpawnHook) -> Config {
+    config.on_spawn = Some(hook);
+    config
 }
 
 /// Returns the token of any check as a token of the check called `name`. Returns other words as they are.

@@ -14,6 +14,9 @@ use crate::run::Run;
 use crate::watchdog::Watchdog;
 use crate::{Backend, panics, port};
 
+/// Told of every spawn, by the spawning thread: that thread, and the new one. Must not perform operations.
+pub type SpawnHook = fn(ThreadId, ThreadId);
+
 /// Settings of a [`Runtime`].
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -27,6 +30,8 @@ pub struct Options {
     pub spurious: u32,
     /// Whether the order in which futures are polled matters.
     pub ordered_polls: bool,
+    /// What is told of every spawn, if anything.
+    pub on_spawn: Option<SpawnHook>,
     /// Whether an allocator reports to the [`port`] what the program allocates and frees.
     pub heap: bool,
     /// Whether joining a spawned thread returns the panic that left it; otherwise such a panic ends the run.
@@ -47,6 +52,7 @@ impl Default for Options {
             racy: Vec::new(),
             spurious: 0,
             ordered_polls: true,
+            on_spawn: None,
             heap: false,
             joinable_panics: false,
             unwinds_failing_runs: false,
@@ -66,6 +72,7 @@ impl Options {
             plain,
             spurious: self.spurious > 0,
             ordered_polls: self.ordered_polls,
+            on_spawn: self.on_spawn,
             heap: self.heap,
             ..RunFlags::NONE
         }

@@ -1,9 +1,16 @@
 //! The current thread or task.
 
-use std::any::{Any, TypeId};
+mod labels;
+
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
+
+use raddle::drop_in::ThreadId;
+
+pub use labels::Labels;
 
 /// The number of a thread or task in its execution. Main is 0.
 #[derive(PartialEq, Eq, Hash, Clone, Copy, PartialOrd, Ord)]
@@ -94,44 +101,78 @@ pub fn me() -> TaskId {
     get_current_task().expect("there is no current task outside of a test")
 }
 
-type Values = HashMap<(TaskId, TypeId), Box<dyn Any>>;
+type ByTask<T> = HashMap<TaskId, T>;
 
 thread_local! {
-    /// The labels of the tasks of an execution, and the number of that execution.
-    static LABELS: RefCell<(u64, Values)> = RefCell::new((0, HashMap::new()));
+    /// The labels and tags of the tasks of an execution, and the number of that execution.
+    static TASKS: RefCell<(u64, ByTask<Labels>, ByTask<Arc<dyn Tag>>)> = RefCell::default();
 }
 
-fn with_labels<R>(work: impl FnOnce(&mut Values) -> R) -> R {
-    LABELS.with_borrow_mut(|(execution, values)| {
-        let here = raddle::drop_in::execution_number();
-        if *execution != here {
-            *execution = here;
-            values.clear();
+fn with_tasks<R>(work: impl FnOnce(&mut ByTask<Labels>, &mut ByTask<Arc<dyn Tag>>) -> R) -> R {
+    let here = raddle::drop_in::execution_number();
+    // Labels of the program may look at others when they are dropped.
+    let before = TASKS.with_borrow_mut(|(execution, labels, tags)| {
+        let is_new = std::mem::replace(execution, here) != here;
+        is_new.then(|| (std::mem::take(labels), std::mem::take(tags)))
+    });
+    drop(before);
+    TASKS.with_borrow_mut(|(_, labels, tags)| work(labels, tags))
+}
+
+/// A new task has the labels and the tag of the task that spawns it, changed by that one's [`ChildLabelFn`].
+pub(crate) fn inherit(parent: ThreadId, child: ThreadId) {
+    let [parent, child] = [parent, child].map(|thread| TaskId(thread.index()));
+    let labels = with_tasks(|labels, tags| {
+        if let Some(tag) = tags.get(&parent).cloned() {
+            tags.insert(child, tag);
         }
-        work(values)
-    })
+        labels.get(&parent).cloned()
+    });
+    let Some(mut labels) = labels else { return };
+    if let Some(ChildLabelFn(change)) = labels.get().cloned() {
+        change(child, &mut labels);
+    }
+    with_tasks(|all, _| all.insert(child, labels));
+}
+
+/// A label that changes the labels of every task that its task spawns.
+#[derive(Clone)]
+pub struct ChildLabelFn(pub Arc<dyn Fn(TaskId, &mut Labels)>);
+
+impl fmt::Debug for ChildLabelFn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ChildLabelFn")
+    }
+}
+
+/// Calls a function with the labels of the task.
+pub fn with_labels_for_task<F, T>(task_id: TaskId, f: F) -> T
+where
+    F: FnOnce(&mut Labels) -> T,
+{
+    with_tasks(|labels, _| f(labels.entry(task_id).or_default()))
 }
 
 /// Returns the label of this type that the task has.
 pub fn get_label_for_task<T: Clone + fmt::Debug + 'static>(task_id: TaskId) -> Option<T> {
-    with_labels(|labels| labels.get(&(task_id, TypeId::of::<T>()))?.downcast_ref().cloned())
+    with_tasks(|labels, _| labels.get(&task_id)?.get().cloned())
 }
 
 /// Gives the task a label. Returns the label of this type that it had.
 pub fn set_label_for_task<T: Clone + fmt::Debug + 'static>(task_id: TaskId, value: T) -> Option<T> {
-    let before = with_labels(|labels| labels.insert((task_id, TypeId::of::<T>()), Box::new(value)));
-    before?.downcast().ok().map(|before| *before)
+    with_labels_for_task(task_id, |labels| labels.insert(value))
 }
 
 /// Removes the label of this type from the task, and returns it.
 pub fn remove_label_for_task<T: Clone + fmt::Debug + 'static>(task_id: TaskId) -> Option<T> {
-    let before = with_labels(|labels| labels.remove(&(task_id, TypeId::of::<T>())));
-    before?.downcast().ok().map(|before| *before)
+    with_labels_for_task(task_id, Labels::remove)
 }
 
-/// Returns the name of the task.
+/// Returns the name of the task. The name that its builder gave it is known to the task itself only.
 pub fn get_name_for_task(task_id: TaskId) -> Option<TaskName> {
-    get_label_for_task(task_id)
+    let is_own = get_current_task() == Some(task_id);
+    let built = || raddle::thread::current().name().map(TaskName::from);
+    get_label_for_task(task_id).or_else(|| built().filter(|_| is_own))
 }
 
 /// Names the task. Reports show the name if it is the calling one. Returns the name that it had.
@@ -141,4 +182,45 @@ pub fn set_name_for_task(task_id: TaskId, task_name: impl Into<TaskName>) -> Opt
         raddle::drop_in::name_thread(&name.0);
     }
     set_label_for_task(task_id, name)
+}
+
+/// A value that tells tasks apart. New tasks have the tag of the task that spawns them.
+pub trait Tag: Taggable {
+    /// Returns the value, for example for a downcast.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// A type whose values may be tags.
+pub trait Taggable: fmt::Debug {}
+
+impl<T: Taggable + Any> Tag for T {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Tags the calling task. Returns the tag that it had.
+///
+/// # Panics
+/// Panics outside of executions.
+pub fn set_tag_for_current_task(tag: Arc<dyn Tag>) -> Option<Arc<dyn Tag>> {
+    set_tag_for_task(me(), tag)
+}
+
+/// Returns the tag of the calling task.
+///
+/// # Panics
+/// Panics outside of executions.
+pub fn get_tag_for_current_task() -> Option<Arc<dyn Tag>> {
+    get_tag_for_task(me())
+}
+
+/// Tags the task. Returns the tag that it had.
+pub fn set_tag_for_task(task: TaskId, tag: Arc<dyn Tag>) -> Option<Arc<dyn Tag>> {
+    with_tasks(|_, tags| tags.insert(task, tag))
+}
+
+/// Returns the tag of the task.
+pub fn get_tag_for_task(task_id: TaskId) -> Option<Arc<dyn Tag>> {
+    with_tasks(|_, tags| tags.get(&task_id).cloned())
 }

@@ -30,7 +30,7 @@
 //! - Some executions are made twice, to confirm that they can be replayed.
 //! - Threads that are blocked when main ends are noted in the report and are no failure.
 //! - [`scheduler::PctScheduler`] and [`scheduler::UrwRandomScheduler`] draw uniformly if a scheduler of your own calls them.
-//! - There are no vector clocks, tags, annotations and signatures of resources.
+//! - There are no vector clocks, annotations and signatures of resources.
 
 #![forbid(unsafe_code)]
 

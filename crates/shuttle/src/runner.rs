@@ -8,7 +8,7 @@ use std::{env, fs};
 use raddle::OnStepLimit;
 
 use crate::scheduler::{Plan, Scheduler, bridge};
-use crate::{Config, FailurePersistence, MaxSteps};
+use crate::{Config, FailurePersistence, MaxSteps, current};
 
 /// Runs a test with a scheduler.
 ///
@@ -97,6 +97,7 @@ fn name(caller: &Location<'_>) -> String {
 fn settings(config: &Config) -> raddle::Config {
     // Shuttle makes all executions, also if they are all the same.
     let settings = raddle::Config::new().explore_trivial(true);
+    let settings = raddle::drop_in::on_spawn(settings, current::inherit);
     let settings = settings.stack_size(config.stack_size.max(256 * 1024));
     let settings = match config.max_time {
         Some(time) => settings.time(time),

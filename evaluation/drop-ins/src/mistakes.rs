@@ -90,7 +90,7 @@ static MISTAKES: &[Mistake] = &[
         of: "sharded-slab",
         about: "a slot is given back to its shard without `Release`",
         file: "src/page/stack.rs",
-        after: "pub(super) fn push",
+        after: "fn push(",
         old: "Ordering::Release",
         new: "Ordering::Relaxed",
         filter: "",

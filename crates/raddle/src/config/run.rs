@@ -179,6 +179,7 @@ impl Config {
             racy: Vec::new(),
             spurious: config.spurious,
             ordered_polls: config.ordered_polls,
+            on_spawn: config.on_spawn,
             heap: Alloc::is_used(),
             joinable_panics: config.panics == Panics::Join,
             unwinds_failing_runs: false,

@@ -8,7 +8,9 @@ use raddle_core::{Action, ObjectId, OnceOp, Op, Site};
 use raddle_engine::Initial;
 use raddle_runtime::port::{self, Kind, Name};
 
-/// Whether a task has ended. Ending it is one step, and so is every look at it.
+use super::polls;
+
+/// Whether a task has ended. Ending it is one step, and so is every look at it; two if the order of polls matters.
 pub(super) struct Completion {
     /// An object of raddle's own, whose end is no end of memory that the program uses.
     name: ManuallyDrop<Name>,
@@ -67,9 +69,13 @@ impl Completion {
     }
 
     /// Performs an operation, in a run.
+    ///
+    /// What follows may access futures made of `std`, such as a set of futures: a wake-up changes it, and the poll of one
+    /// future in it goes on to the next. So the order of polls continues behind the operation.
     fn step(&self, op: OnceOp, site: Site) {
         let op = Op::new(ObjectId::NONE, Action::Once(op));
         port::operate(Kind::Any, &self.name, || Some(Initial::Once), op, site);
+        drop(polls::begin(polls::shared(polls::order(), site).as_ref(), site));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

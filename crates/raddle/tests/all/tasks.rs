@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize as Real, Ordering::SeqCst as RealSeqCst};
 use std::sync::{Arc as RealArc, Mutex as RealMutex};
 use std::task::{Poll, Waker};
 
-use raddle::future::{block_on, spawn, spawn_local, yield_now};
+use raddle::future::{JoinHandle, block_on, spawn, spawn_local, yield_now};
 use raddle::sync::atomic::{AtomicBool, Ordering};
 use raddle::sync::{Arc, Mutex};
 use raddle::{Config, Finding, Panics, Report, Verdict};
@@ -122,6 +122,58 @@ fn wake_twice(ready_in: usize) -> Report {
 }
 
 /// Wake-ups before a poll are one wake-up, and one of them may come from the future itself.
+/// The end of a task wakes who waits for it. If that is a set of futures made of `std`, the wake-up changes the set, which
+/// raddle does not see.
+#[test]
+fn wakers_made_of_std_conflict_with_polls() {
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Wake, Waker};
+
+    /// Two tasks, polled only after they were woken.
+    struct Set {
+        tasks: Vec<Option<JoinHandle<()>>>,
+        woken: Arc<std::sync::Mutex<Vec<usize>>>,
+    }
+
+    struct Entry {
+        index: usize,
+        woken: Arc<std::sync::Mutex<Vec<usize>>>,
+        waker: Waker,
+    }
+
+    impl Wake for Entry {
+        fn wake(self: std::sync::Arc<Entry>) {
+            self.woken.lock().unwrap().push(self.index);
+            self.waker.wake_by_ref();
+        }
+    }
+
+    impl Future for Set {
+        type Output = ();
+
+        fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+            loop {
+                let Some(index) = self.woken.lock().unwrap().pop() else {
+                    let is_done = self.tasks.iter().all(Option::is_none);
+                    return if is_done { Poll::Ready(()) } else { Poll::Pending };
+                };
+                let entry =
+                    Entry { index, woken: self.woken.clone(), waker: context.waker().clone() };
+                let waker = Waker::from(std::sync::Arc::new(entry));
+                let Some(task) = &mut self.tasks[index] else { continue };
+                if Pin::new(task).poll(&mut Context::from_waker(&waker)).is_ready() {
+                    self.tasks[index] = None;
+                }
+            }
+        }
+    }
+
+    assert_exhausted(&dpor(|| {
+        let tasks = (0..2).map(|_| Some(spawn(async {}))).collect();
+        block_on(Set { tasks, woken: Arc::new(std::sync::Mutex::new(vec![0, 1])) });
+    }));
+}
+
 #[test]
 fn wakeups_before_a_poll_are_one() {
     assert_exhausted(&wake_twice(2));

@@ -9,6 +9,7 @@ use raddle_core::{Effect, EventId, NoteKind, ObjectId, Site, ThreadId};
 use raddle_engine::{Initial, SinceChange};
 
 use crate::Body;
+use crate::runtime::SpawnHook;
 
 /// How the body of a thread ended.
 pub(crate) type BodyResult = Result<(), Box<dyn Any + Send>>;
@@ -154,6 +155,8 @@ pub(crate) struct RunFlags {
     pub(crate) spurious: bool,
     /// Whether the order in which futures are polled matters.
     pub(crate) ordered_polls: bool,
+    /// What is told of every spawn.
+    pub(crate) on_spawn: Option<SpawnHook>,
     /// Whether the allocator reports what the program allocates.
     pub(crate) heap: bool,
     /// Whether notes, output and descriptions of objects are recorded.
@@ -167,6 +170,7 @@ impl RunFlags {
         plain: PlainAccess::Recorded,
         spurious: false,
         ordered_polls: true,
+        on_spawn: None,
         heap: false,
         records: false,
         is_trial: false,

@@ -103,3 +103,46 @@ fn synchronisation_works() {
         50,
     );
 }
+
+/// New tasks have the labels and the tag of the task that spawns them, changed by its `ChildLabelFn`.
+#[test]
+fn labels_and_tags_are_inherited() {
+    use shuttle::current::{
+        ChildLabelFn, Labels, Taggable, TaskId, TaskName, get_label_for_task, get_name_for_task,
+        get_tag_for_current_task, me, set_label_for_task, set_tag_for_current_task,
+    };
+
+    #[derive(Debug, PartialEq)]
+    struct Team(u8);
+    impl Taggable for Team {}
+    let is_team = |number| {
+        let tag = get_tag_for_current_task().unwrap();
+        tag.as_any().downcast_ref() == Some(&Team(number))
+    };
+
+    shuttle::check_random(
+        move || {
+            let rename = |task: TaskId, labels: &mut Labels| {
+                labels.insert(TaskName::from(format!("worker {task}")));
+            };
+            set_label_for_task(me(), 7u8);
+            set_tag_for_current_task(Arc::new(Team(1)));
+            set_label_for_task(me(), ChildLabelFn(Arc::new(rename)));
+            let other = thread::spawn(move || {
+                assert_eq!(get_name_for_task(me()), Some(TaskName::from("worker 1")));
+                assert_eq!(set_label_for_task(me(), 8u8), Some(7));
+                assert!(is_team(1));
+                set_tag_for_current_task(Arc::new(Team(2)));
+            });
+            set_label_for_task(me(), 9u8);
+            let task = shuttle::future::spawn(async move {
+                assert_eq!(get_label_for_task(me()), Some(9u8));
+                assert!(is_team(1));
+            });
+            shuttle::future::block_on(task).unwrap();
+            other.join().unwrap();
+            assert!(is_team(1) && get_name_for_task(me()).is_none());
+        },
+        20,
+    );
+}
