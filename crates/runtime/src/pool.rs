@@ -200,6 +200,14 @@ impl<B: Backend> CoroutinePool<B> {
         }
     }
 
+    /// Prepares the first switch to `child`, which `parent` spawns.
+    pub(crate) fn hand_over(&self, parent: ThreadId, child: ThreadId, body: Arc<dyn Body>) {
+        if let Some(tell) = self.flags.on_spawn {
+            tell(parent, child);
+        }
+        self.body.set(Some(body));
+    }
+
     /// Ends the use of the pool by a check. Returns whether the pool should be kept for another one.
     pub(crate) fn end_check(&mut self) -> bool {
         self.data.clear();

@@ -346,10 +346,7 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
             self.refuse_spawn();
         }
         self.with_engine(|engine, _| engine.start(me, life, site));
-        if let Some(tell) = self.pool.flags.on_spawn {
-            tell(me, child);
-        }
-        self.pool.body.set(Some(body));
+        self.pool.hand_over(me, child, body);
         // The child runs up to its first announcement.
         self.switch_stacks(me, Some(child));
         if self.state().is_over() {

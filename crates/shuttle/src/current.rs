@@ -103,12 +103,14 @@ pub fn me() -> TaskId {
 
 type ByTask<T> = HashMap<TaskId, T>;
 
+type Tags = ByTask<Arc<dyn Tag>>;
+
 thread_local! {
     /// The labels and tags of the tasks of an execution, and the number of that execution.
-    static TASKS: RefCell<(u64, ByTask<Labels>, ByTask<Arc<dyn Tag>>)> = RefCell::default();
+    static TASKS: RefCell<(u64, ByTask<Labels>, Tags)> = RefCell::default();
 }
 
-fn with_tasks<R>(work: impl FnOnce(&mut ByTask<Labels>, &mut ByTask<Arc<dyn Tag>>) -> R) -> R {
+fn with_tasks<R>(work: impl FnOnce(&mut ByTask<Labels>, &mut Tags) -> R) -> R {
     let here = raddle::drop_in::execution_number();
     // Labels of the program may look at others when they are dropped.
     let before = TASKS.with_borrow_mut(|(execution, labels, tags)| {
@@ -135,9 +137,12 @@ pub(crate) fn inherit(parent: ThreadId, child: ThreadId) {
     with_tasks(|all, _| all.insert(child, labels));
 }
 
+/// Changes the labels of a task that is about to start.
+type Change = dyn Fn(TaskId, &mut Labels);
+
 /// A label that changes the labels of every task that its task spawns.
 #[derive(Clone)]
-pub struct ChildLabelFn(pub Arc<dyn Fn(TaskId, &mut Labels)>);
+pub struct ChildLabelFn(pub Arc<Change>);
 
 impl fmt::Debug for ChildLabelFn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
