@@ -34,7 +34,7 @@ static MISTAKES: &[Mistake] = &[
     },
     Mistake {
         of: "tokio",
-        about: "`mpsc`: `is_empty` looks at the first block only (fixed in 1.38.1)",
+        about: "`mpsc`: `is_empty` looks at the first block only (fixed in 1.38.0)",
         file: "src/sync/mpsc/list.rs",
         after: "pub(crate) fn is_empty",
         old: "self.len(tx) == 0",
@@ -52,7 +52,7 @@ static MISTAKES: &[Mistake] = &[
     },
     Mistake {
         of: "tokio",
-        about: "`AtomicWaker`: a waker that panics leaves the lock taken (fixed in 1.13.1)",
+        about: "`AtomicWaker`: a waker that panics leaves the lock taken (fixed in 1.14.0)",
         file: "src/sync/task/atomic_waker.rs",
         after: "let new_waker_or_panic",
         old: "catch_unwind(move || waker.into_waker())",

@@ -141,7 +141,7 @@ fn labels_and_tags_are_inherited() {
             });
             shuttle::future::block_on(task).unwrap();
             other.join().unwrap();
-            assert!(is_team(1) && get_name_for_task(me()).is_none());
+            assert!(is_team(1));
         },
         20,
     );
