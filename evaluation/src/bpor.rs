@@ -17,6 +17,8 @@ use crate::text::grouped;
 mod bugs;
 mod figures;
 mod local_states;
+mod order;
+mod plain;
 mod search;
 
 use search::Limit;
@@ -60,18 +62,27 @@ pub(crate) fn bugs(size: Size, command: String) -> Result<Table, String> {
         Size::Quick => (3, 3, 5_000, 10),
     };
     let limit = Limit { runs, time: Duration::from_secs(seconds) };
-    let rows = bugs::rows(bugs::Effort { most_preemptions, most_yields, limit })?;
+    let order = match size {
+        Size::Full => order::Effort { runs: 50_000, draws: 7 },
+        Size::Quick => order::Effort { runs: 1_000, draws: 3 },
+    };
+    let rows = bugs::rows(bugs::Effort { most_preemptions, most_yields, limit, order })?;
     progress("");
     let mut legend: Vec<_> = [
         "to the first failure, under the least bound that shows it",
         "bounded: both bounds and no reduction; fair: the fair bound; bpor: all bounds",
         "paper: seconds on the machine and the programs of the paper; livelocks of matrix in its order",
         "by bound: runs to the bug under the least fair bound with at most so many preemptions, or any number, by \
-         search without reduction (dfs) and by BPOR",
+         search without reduction (dfs) and by BPOR; deepening: by BPOR with 0 preemptions, then 1, and so on, all runs",
+        "by order: runs to the bug under the least fair bound alone, by which of the threads with the fewest yields is \
+         taken first, which the paper leaves open: the one that ran last, the newest, or drawn at each state (least, median \
+         and most of some seeds)",
+        "plain: the paper's Algorithms 2 and 4, written down plainly, without sleep sets and optimisations",
     ]
     .map(str::to_owned)
     .into();
-    legend.push(format!("> not found in {} runs", grouped(runs as f64)));
+    let (runs, least) = (grouped(runs as f64), grouped(order.runs as f64));
+    legend.push(format!("> not found in {runs} runs, by order in {least}"));
     legend.extend(programs());
     let mut table = Table { name: "bpor-1", size, command, rows, legend, verdicts: Vec::new() };
     table.verdicts.push(bugs::verdict(&table));

@@ -48,6 +48,9 @@ pub(crate) fn failing_runs(size: Size, command: String) -> Result<Table, String>
         "rows `at equal effort`, means of ten seeds: schedules: after which PCR has nothing left to try; pcr: failing \
          classes among them; maptest: among as many random schedules; ten_s: random schedules that take ten seconds in \
          the paper (its milliseconds over its schedules of Table 4); maptest_ten_s: failing classes among them",
+        "rows `by failure`: executions have the same failure if the thread that failed passed the same places and read the \
+         same; random: of 10,000 schedules (quick 200); mcr, pcr, without_2 (PCR without rule 2, means of ten seeds each): \
+         until nothing is left; all: different ones found by any of them",
     ];
     let mut table = made("pcr-5", size, command, failing::table_5, &legend)?;
     table.verdicts.push(verdicts::failing(&table));

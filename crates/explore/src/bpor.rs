@@ -45,7 +45,7 @@ use raddle_results::Search;
 
 use crate::{Covered, Explorer, Refusal};
 
-pub use bound::Bound;
+pub use bound::{Bound, Ties};
 pub use mistake::Mistake;
 pub(crate) use tree::Tree;
 
@@ -107,6 +107,12 @@ impl Bpor {
         Bpor { tree: self.tree.with_mistake(mistake) }
     }
 
+    /// Makes the same search with another first thread among those that cost the same.
+    #[doc(hidden)]
+    pub fn with_ties(self, ties: Ties) -> Bpor {
+        Bpor { tree: self.tree.with_ties(ties) }
+    }
+
     /// Returns the bound.
     pub fn bound(&self) -> Bound {
         self.tree.bound()
@@ -136,7 +142,7 @@ impl Explorer for Bpor {
     }
 
     fn restart(&mut self) -> bool {
-        self.tree = Tree::new(self.tree.bound(), self.tree.reduction());
+        self.tree = Tree::new(self.tree.bound(), self.tree.reduction()).with_ties(self.tree.ties());
         true
     }
 

@@ -36,7 +36,7 @@ mod wakeup;
 mod wilson;
 
 pub use bounded::{BoundedDfs, Limit};
-pub use bpor::{Bound, Bpor, Counts, Mistake, Reduction};
+pub use bpor::{Bound, Bpor, Counts, Mistake, Reduction, Ties};
 pub use classes::Classes;
 pub use custom::Custom;
 pub use deepening::{Completed, Deepening};

@@ -36,24 +36,37 @@ pub(super) fn first_bugs(table: &Table) -> Judged {
     Judged::new(index::PCR_TABLE_4, Verdict::Reproduced, holds, reason)
 }
 
-/// Table 5.
+/// Table 5: explained if PCR, when nothing is left, has found every failure that MCR and random schedules find.
 pub(super) fn failing(table: &Table) -> Judged {
-    let figure = |row: &str, cell: &str| {
-        table.figure(&format!("{row} at equal effort"), cell).unwrap_or(f64::NAN)
+    let figure = |row: &str, kind: &str, cell: &str| {
+        table.figure(&format!("{row} {kind}"), cell).unwrap_or(f64::NAN)
     };
     let count = |one: &str, other: &str| {
-        programs(table).filter(|row| figure(row, one) > figure(row, other)).count()
+        let equal = |row: &str, cell: &str| figure(row, "at equal effort", cell);
+        programs(table).filter(|row| equal(row, one) > equal(row, other)).count()
     };
     let fast = less(table, "maptest_classes", "pcr_classes");
     let equal = count("pcr", "maptest");
     let ten_seconds = count("pcr", "maptest_ten_s");
-    let dry = programs(table).map(|row| figure(row, "schedules")).fold(0.0, f64::max);
+    let dry =
+        programs(table).map(|row| figure(row, "at equal effort", "schedules")).fold(0.0, f64::max);
+    let all = |cell: &str| {
+        let found = |row: &&str| {
+            let failures = |cell: &str| figure(row, "by failure", cell);
+            failures(cell) >= failures("all") - 1e-9
+        };
+        programs(table).filter(found).count()
+    };
+    let (pcr, mcr, random) = (all("pcr"), all("mcr"), all("random"));
     let reason = format!(
         "PCR finds more failing classes than MAPTest on {equal} of 20 in equally many schedules, on {ten_seconds} in the \
-         schedules that take ten seconds in the paper (19 to 412 ms each), on {fast} in a second of raddle's speed; by \
-         the paper's Algorithm 2 PCR ends when no pattern is left, here after {dry:.0} schedules at most"
+         schedules that take ten seconds in the paper (19 to 412 ms each), on {fast} in a second of raddle's speed. It ends \
+         after {dry:.0} schedules at most because no failure is left: on {pcr} of 20 it has then found, with each of ten \
+         seeds, all failures that MCR ({mcr} of 20), 10,000 random schedules ({random} of 20) or PCR without the rule on \
+         covered patterns find; random schedules go on with other orders of accesses that the thread which fails does not \
+         notice, and which count as traces in the paper"
     );
-    Judged::new(index::PCR_TABLE_5, Verdict::Explained, equal >= 18, reason)
+    Judged::new(index::PCR_TABLE_5, Verdict::Explained, equal >= 18 && pcr == 20, reason)
 }
 
 /// Table 6.

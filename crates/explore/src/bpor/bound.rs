@@ -11,6 +11,7 @@ use std::fmt;
 
 use raddle_core::{Action, Effect, Event, ThreadId, ThreadOp, Threads};
 use raddle_results::Bounds;
+use raddle_strategy::mix;
 
 /// The bounds of an execution.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
@@ -59,6 +60,32 @@ impl From<Bound> for Bounds {
     }
 }
 
+/// Which of the threads that cost the same is tried first. The paper leaves that open; the promise does not depend
+/// on it, the runs before a bug do.
+#[doc(hidden)]
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum Ties {
+    /// The thread that ran last, then by id.
+    #[default]
+    Last,
+    /// The thread that was started last.
+    Newest,
+    /// Any, drawn at each state from this seed.
+    Drawn(u64),
+}
+
+impl Ties {
+    /// Returns the rank of a thread at the state after `events` events.
+    fn rank(self, events: usize, in_force: Option<ThreadId>, thread: ThreadId) -> (u64, ThreadId) {
+        let rank = match self {
+            Ties::Last => u64::from(Some(thread) != in_force),
+            Ties::Newest => u64::from(u32::MAX - thread.0),
+            Ties::Drawn(seed) => mix(mix(seed, events as u64), u64::from(thread.0)),
+        };
+        (rank, thread)
+    }
+}
+
 /// An enabled thread at a point.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Offer {
@@ -75,6 +102,7 @@ pub(super) struct Offer {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Account {
     bound: Bound,
+    pub(super) ties: Ties,
     /// The preemptions up to the last point.
     pub(super) preemptions: u32,
     /// The number of events already handled.
@@ -151,8 +179,10 @@ impl Account {
         // that costs nothing (Alg. 3).
         let behind_first = self.bound.lead.is_some() && self.bound.preemptions.is_none();
         offers.sort_unstable_by_key(|offer| {
-            let ahead = if behind_first { yields(offer.thread) } else { 0 };
-            (ahead, Some(offer.thread) != in_force, offer.thread)
+            let thread = offer.thread;
+            let cost =
+                if behind_first { yields(thread) } else { u32::from(Some(thread) != in_force) };
+            (cost, self.ties.rank(past.len(), in_force, thread))
         });
         (offers, in_force)
     }

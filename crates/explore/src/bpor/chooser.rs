@@ -3,7 +3,7 @@
 use raddle_core::{Choice, Chooser, Event, IdleRounds, Needs, Pick, Point, Threads};
 
 use super::Mistake;
-use super::bound::{Account, Bound, Offer};
+use super::bound::{Account, Bound, Offer, Ties};
 use super::sleep::{Asleep, Waiters, wake};
 use super::tree::Node;
 use crate::{Refusal, WIDEST_CHOICE};
@@ -42,6 +42,15 @@ impl ReducedChooser {
             gave_up: None,
             refusal: None,
         }
+    }
+
+    /// Sets which of the threads that cost the same is tried first.
+    pub(super) fn set_ties(&mut self, ties: Ties) {
+        self.account.ties = ties;
+    }
+
+    pub(super) fn ties(&self) -> Ties {
+        self.account.ties
     }
 
     /// Begins a run whose prefix has this many preemptions and leads to a state with this sleep set.

@@ -11,7 +11,7 @@
 
 use raddle_core::{Choice, Choices, Ending, Schedule, ThreadId, Trace};
 
-use super::bound::{Bound, Offer};
+use super::bound::{Bound, Offer, Ties};
 use super::chooser::{GaveUp, ReducedChooser};
 use super::clock::Clocks;
 use super::races::{Race, most_recent, races, spawned};
@@ -106,6 +106,15 @@ impl Tree {
         self.mistake = Some(mistake);
         self.chooser.mistake = Some(mistake);
         self
+    }
+
+    pub(crate) fn with_ties(mut self, ties: Ties) -> Tree {
+        self.chooser.set_ties(ties);
+        self
+    }
+
+    pub(crate) fn ties(&self) -> Ties {
+        self.chooser.ties()
     }
 
     pub(crate) fn counts(&self) -> Counts {

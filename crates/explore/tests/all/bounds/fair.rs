@@ -2,7 +2,7 @@
 
 use raddle_core::{Action, AtomicOp, MutexOp, Order, PauseOp, Rmw, Scalar};
 use raddle_engine::Initial;
-use raddle_explore::{Bound, Bpor, Reduction};
+use raddle_explore::{Bound, Bpor, Reduction, Ties};
 use raddle_strategy::{Rng, mix};
 use raddle_testkit::{Program, Step, scaled, shrink};
 
@@ -80,10 +80,11 @@ fn check(
     program: &Program,
     bound: Bound,
     reduction: Reduction,
+    ties: Ties,
     tally: &mut Tally,
 ) -> Result<(), String> {
     let Some((expected, executions)) = within(program, bound, LIMIT) else { return Ok(()) };
-    let mut explorer = Bpor::new(bound, reduction);
+    let mut explorer = Bpor::new(bound, reduction).with_ties(ties);
     let found = reached(program, &mut explorer);
     let counts = explorer.counts();
     if let Some(missed) = expected.iter().find(|class| !found.contains_key(class)) {
@@ -105,16 +106,28 @@ fn check(
 }
 
 fn check_many(seed: u64, cases: u64, bounds: &[Bound], reduction: Reduction) {
+    check_many_with(seed, cases, bounds, reduction, |_| Ties::Last);
+}
+
+/// Checks random programs, each with the ties of its number.
+fn check_many_with(
+    seed: u64,
+    cases: u64,
+    bounds: &[Bound],
+    reduction: Reduction,
+    ties: impl Fn(u64) -> Ties,
+) {
     let mut tally = Tally::default();
     for case in 0..scaled(cases) {
         let program = spinning(&mut Rng::new(mix(seed, case)));
         for &bound in bounds {
-            if check(&program, bound, reduction, &mut tally).is_err() {
+            let ties = ties(case);
+            if check(&program, bound, reduction, ties, &mut tally).is_err() {
                 let fails = |program: &Program| {
-                    check(program, bound, reduction, &mut Tally::default()).is_err()
+                    check(program, bound, reduction, ties, &mut Tally::default()).is_err()
                 };
                 let smallest = shrink(program, fails);
-                let message = check(&smallest, bound, reduction, &mut tally).unwrap_err();
+                let message = check(&smallest, bound, reduction, ties, &mut tally).unwrap_err();
                 panic!("case {case} of seed {seed}, {reduction:?}:\n{smallest:#?}\n{message}");
             }
         }
@@ -131,6 +144,21 @@ fn fair_reduction_reaches_the_classes_within_the_bound() {
     let bounds = [0, 1, 2].map(Bound::fair);
     check_many(51, 60, &bounds, Reduction::Optimised);
     check_many(52, 30, &bounds, Reduction::Plain);
+}
+
+/// Which of the threads with the fewest yields is tried first decides the order of the runs, not what they reach.
+#[test]
+fn the_order_of_threads_that_cost_the_same_does_not_matter() {
+    let bounds = [0, 1, 2].map(Bound::fair);
+    let ties = |case: u64| if case % 3 == 0 { Ties::Newest } else { Ties::Drawn(case) };
+    check_many_with(55, 30, &bounds, Reduction::Optimised, ties);
+    check_many_with(
+        56,
+        15,
+        &[Bound::both(1, 0), Bound::preemptions(1)],
+        Reduction::Optimised,
+        ties,
+    );
 }
 
 #[test]
