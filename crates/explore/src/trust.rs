@@ -19,10 +19,7 @@
 //!
 //! Readers of a reader-writer lock commute, see [`readers`].
 //!
-//! Deviations: attempts to write-lock a reader-writer lock, and futexes, are not covered. At the first of them the search
-//! begins anew as [`Graphs`].
-
-use raddle_core::{Access, Choice, Choices, Ending, EventId, Schedule, Trace};
+use raddle_core::{Access, Choice, Choices, Ending, EventId, Schedule, ThreadId, Trace};
 use raddle_results::Search;
 
 use crate::graphs::asks_for_ends;
@@ -45,8 +42,8 @@ use clocks::contains;
 use follow::Follow;
 use graph::{Graph, Half, Node, NodeId, Part};
 use objects::{Objects, Run};
-use operations::{is_covered, is_ordered};
-use readers::{comes, groups_before};
+use operations::{comes, is_attempt, is_ordered};
+use readers::{State, groups_before};
 use revisit::{Taken, revisit};
 use script::Script;
 pub use workers::{ParallelTrust, TrustWorker};
@@ -60,6 +57,8 @@ struct Item {
     added: Vec<Half>,
     /// The store of the script that has to be tried at all places.
     moved: Option<EventId>,
+    /// The attempts of the script that have to read again the readers of this thread and of larger ones.
+    read_again: Vec<(EventId, ThreadId)>,
     ends: Ends,
     /// The estimated part of the search to which this item leads.
     share: f64,
@@ -68,8 +67,8 @@ struct Item {
 impl Default for Item {
     /// Returns the graph without events, which leads to the whole search.
     fn default() -> Item {
-        let (script, added) = (Vec::new(), Vec::new());
-        Item { script, added, moved: None, ends: Ends::default(), share: 1.0 }
+        let (script, added, read_again) = (Vec::new(), Vec::new(), Vec::new());
+        Item { script, added, moved: None, read_again, ends: Ends::default(), share: 1.0 }
     }
 }
 
@@ -166,9 +165,8 @@ impl Explorer for Trust {
             self.refusal = Some(refusal);
             return;
         }
-        if !is_covered(trace) || loops(trace).is_some() {
-            self.work.items.clear();
-            self.fallback = Some(Box::default());
+        if loops(trace).is_some() {
+            self.begin_anew();
             return;
         }
         if self.is_cut_off {
@@ -176,6 +174,10 @@ impl Explorer for Trust {
         }
         let (share, before) = (self.item.share, self.work.items.len());
         self.visit(trace);
+        if self.work.is_incomplete || self.graph.has_futexes {
+            self.begin_anew();
+            return;
+        }
         // The item and those to which it leads have equal shares.
         let new = &mut self.work.items[before..];
         let share = share / (new.len() + 1) as f64;
@@ -214,6 +216,12 @@ impl Explorer for Trust {
 }
 
 impl Trust {
+    /// Begins anew as another search.
+    fn begin_anew(&mut self) {
+        self.work.items.clear();
+        self.fallback = Some(Box::default());
+    }
+
     /// Derives the items to which a run leads.
     fn visit(&mut self, trace: &Trace) {
         if trace.ending == Ending::Abandoned {
@@ -236,7 +244,8 @@ impl Trust {
 
     /// Derives the items that the new parts of a graph give rise to.
     fn extend(&mut self, trace: &Trace) {
-        let Item { mut script, added, moved, ends, .. } = std::mem::take(&mut self.item);
+        let Item { mut script, added, moved, read_again, ends, .. } =
+            std::mem::take(&mut self.item);
         if let Some(store) = moved {
             self.move_store(&script, &added, store, ends);
         }
@@ -261,6 +270,10 @@ impl Trust {
             }
             script = whole.into_steps();
         }
+        let mut visit = Visit { run, additions, work, script };
+        visit.work.unread = read_again;
+        visit.read_again();
+        let Visit { additions, work, script, .. } = visit;
         for node in (0..graph.nodes.len()).filter(|&node| is_planned[node]) {
             for half in graph.nodes[node].halves() {
                 if additions.contains(half, node) {
@@ -285,7 +298,7 @@ impl Trust {
                     let others = offer.options.iter().filter(|&&store| store != source);
                     visit.add_alternatives(node, read, others.map(|&store| Choice::Source(store)));
                     for &store in &offer.taken {
-                        visit.take(number, store, &[]);
+                        visit.take_store(number, Taken { source: store, shares: &[] });
                     }
                 } else {
                     visit.add_earlier_states(number);
@@ -337,6 +350,10 @@ struct Work {
     objects: Objects,
     /// Memory for a clock.
     prefix: Vec<u32>,
+    /// The attempts that have to read again the readers of this thread and of larger ones.
+    unread: Vec<(EventId, ThreadId)>,
+    /// Whether there may be graphs to which the search does not lead. See [`readers`].
+    is_incomplete: bool,
 }
 
 /// The new events of a graph, which are visited one by one.
@@ -361,12 +378,23 @@ impl Visit<'_> {
         }
     }
 
+    /// Adds the items in which an operation that is not on a variable updates a state that another one has updated.
+    fn take(&mut self, number: NodeId, state: State<'_>) {
+        let source = self.run.graph.update(self.run.graph.nodes[number].object, state.updates);
+        self.take_store(number, Taken { source, shares: state.shares });
+    }
+
     /// Adds the items in which an update reads a store or state that another one has read.
-    fn take(&mut self, node: NodeId, source: EventId, shares: &[NodeId]) {
-        self.additions.push(Half::read(self.run.graph.nodes[node].id), node);
-        let taken = Taken { source, shares };
-        revisit(self.run, self.additions, node, Some(taken), self.work);
-        self.additions.pop_read();
+    fn take_store(&mut self, number: NodeId, taken: Taken<'_>) {
+        let read = Half::read(self.run.graph.nodes[number].id);
+        let is_new = !self.additions.contains(read, number);
+        if is_new {
+            self.additions.push(read, number);
+        }
+        revisit(self.run, self.additions, number, Some(taken), self.work);
+        if is_new {
+            self.additions.pop_read();
+        }
     }
 
     /// Adds the items in which an operation that is not on a variable finds an earlier state of its object.
@@ -381,38 +409,76 @@ impl Visit<'_> {
             return;
         }
         let first = self.first_state(number, current);
+        if reads_shares {
+            for updates in first..=current {
+                self.add_states_among_readers(number, updates, ThreadId::MAIN);
+            }
+            return;
+        }
         for updates in first..current + usize::from(shares) {
-            let source = graph.update(node.object, updates);
-            let op = (node.op, node.id.thread);
-            match self.work.objects.access(self.run, node.object, updates, op) {
+            let state = State { updates, shares: &[] };
+            match self.work.objects.access(self.run, node.object, state, node.operation()) {
                 None => {}
                 Some(Access::Read) if updates == current => {}
-                Some(Access::Read) => self.read_earlier_state(number, source),
-                Some(Access::Update) if reads_shares => self.take_among_readers(number, updates),
-                Some(Access::Update | Access::Share) => self.take(number, source, &[]),
+                Some(Access::Read) => self.read_earlier_state(number, state),
+                Some(Access::Update | Access::Share) => self.take(number, state),
             }
-        }
-        if reads_shares {
-            self.take_among_readers(number, current);
         }
     }
 
-    /// Adds the items in which a writer comes after `updates` updates and some of the readers after these.
-    fn take_among_readers(&mut self, number: NodeId, updates: usize) {
+    /// Adds the items in which a writer comes after `updates` updates and some of the readers after these. Readers with
+    /// smaller threads than `first` stay before it or after it.
+    fn add_states_among_readers(&mut self, number: NodeId, updates: usize, first: ThreadId) {
         let Run { graph, .. } = self.run;
         let node = &graph.nodes[number];
-        let Work { objects, prefix, .. } = &mut *self.work;
+        let prefix = &mut self.work.prefix;
         graph.earlier.write(number, node.id, None, prefix);
         let additions = &*self.additions;
+        let is_waited_for = |share: NodeId| {
+            additions
+                .waits
+                .iter()
+                .any(|&at| additions.halves[at].event == node.id && additions.nodes[at] == share)
+        };
+        let shares = graph.shares(node.object).iter().copied();
+        let read: Vec<NodeId> = shares.filter(|&share| graph.reads_share(number, share)).collect();
+        let is_fixed = |share: NodeId| graph.nodes[share].id.thread < first;
         let is_needed = |share: NodeId| {
             contains(prefix, graph.nodes[share].id)
-                || additions.waits.iter().any(|&at| {
-                    additions.halves[at].event == node.id && additions.nodes[at] == share
-                })
+                || is_waited_for(share)
+                || is_fixed(share) && read.contains(&share)
         };
-        let groups = groups_before(self.run, objects, additions, node, updates, is_needed);
+        let source = graph.update(node.object, updates);
+        let is_current = node.source == Some(source);
+        let is_candidate = |&share: &NodeId| {
+            graph.nodes[share].source == Some(source) && additions.place_of_read(share).is_some()
+        };
+        let candidates = graph.shares(node.object).iter().copied().filter(is_candidate);
+        let groups = groups_before(graph, candidates, is_needed);
         for group in groups {
-            self.take(number, graph.update(node.object, updates), &group);
+            let is_new = |&share: &NodeId| is_fixed(share) && !read.contains(&share);
+            if is_current && (group == read && !node.is_blocked || group.iter().any(is_new)) {
+                continue;
+            }
+            let state = State { updates, shares: &group };
+            match self.work.objects.access(self.run, node.object, state, node.operation()) {
+                None => {}
+                Some(Access::Read) => self.read_earlier_state(number, state),
+                Some(Access::Update | Access::Share) => self.take(number, state),
+            }
+        }
+    }
+
+    /// Adds the items in which attempts read again the readers of some threads, in another way than in the graph.
+    fn read_again(&mut self) {
+        while !self.work.unread.is_empty() {
+            let (event, first) = self.work.unread.remove(0);
+            let attempt = self.run.graph.id_of(event);
+            let node = &self.run.graph.nodes[attempt];
+            let source = node.source.unwrap_or(EventId::INITIAL);
+            let updates = self.run.graph.number(node.object, source);
+            self.additions.push(Half { event, part: Part::Readers(first) }, attempt);
+            self.add_states_among_readers(attempt, updates, first);
         }
     }
 
@@ -432,28 +498,48 @@ impl Visit<'_> {
         waits.map(|waited| graph.updates_until(waited)).fold(first, usize::max)
     }
 
-    /// Adds the item in which a node that leaves its object unchanged comes right after `source`.
-    fn read_earlier_state(&mut self, number: NodeId, source: EventId) {
+    /// Adds the item in which a node that leaves its object unchanged finds an earlier state, if that is possible.
+    fn read_earlier_state(&mut self, number: NodeId, state: State<'_>) {
         let Run { graph, .. } = self.run;
         let node = &graph.nodes[number];
+        let source = graph.update(node.object, state.updates);
         let clock = &mut self.work.prefix;
         graph.earlier.write(number, node.id, graph.find(source), clock);
-        let is_earlier = |step: &&Step| contains(clock, step.event);
+        for &share in state.shares {
+            graph.earlier.add(share, clock);
+        }
+        let is_too_late = |&share: &NodeId| {
+            graph.nodes[share].source == Some(source)
+                && contains(clock, graph.nodes[share].id)
+                && !state.shares.contains(&share)
+        };
+        if graph.shares(node.object).iter().any(is_too_late) {
+            return;
+        }
+        let is_earlier = |step: &&Step| contains(clock, step.event) && step.event != node.id;
         let mut script = Script::new(graph);
         for step in self.script.iter().filter(is_earlier) {
             script.push(graph.id_of(step.event));
         }
         script.push_step(Step { event: node.id, choice: Choice::Source(source) });
-        for step in self.script.iter().filter(|step| !is_earlier(step)) {
+        let is_later = |step: &&Step| !contains(clock, step.event);
+        for step in self.script.iter().filter(is_later) {
             script.push(graph.id_of(step.event));
         }
-        let added = self.added_with(Half::read(node.id));
+        let is_new = !self.additions.contains(Half::read(node.id), number);
+        let added = if is_new {
+            self.added_with(Half::read(node.id))
+        } else {
+            self.additions.halves.clone()
+        };
         let script = script.into_steps();
+        let (read_again, ends) = (self.work.unread.clone(), graph.ends);
         self.work.items.push(Item {
             script,
             added,
             moved: None,
-            ends: graph.ends,
+            read_again,
+            ends,
             ..Item::default()
         });
     }

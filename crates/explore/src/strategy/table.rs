@@ -133,7 +133,7 @@ pub(super) static STRATEGIES: &[Row] = &[
         Models::All,
         "one execution of every class of equivalent executions (optimal dynamic partial-order \
          reduction); with `rc11`, one of every execution graph (TruSt), or as `dfs` if threads use \
-         `RwLock::try_write` or futexes",
+         futexes, or if `RwLock::try_write` competes with several readers",
         "small tests: a clean result is a proof for this test",
         Make::Search(|arguments| match arguments.memory {
             MemoryModel::Sc => Box::new(Dpor::default()),

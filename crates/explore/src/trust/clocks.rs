@@ -101,7 +101,8 @@ pub(super) fn contains(clock: &[u32], event: EventId) -> bool {
     clock[event.thread.index()] > event.index
 }
 
-fn join(clock: &mut [u32], other: &[u32]) {
+/// Adds a clock to another.
+pub(super) fn join(clock: &mut [u32], other: &[u32]) {
     for (mine, theirs) in clock.iter_mut().zip(other) {
         *mine = (*mine).max(*theirs);
     }

@@ -5,8 +5,7 @@ use raddle_core::{
 };
 
 use super::graph::Part;
-use super::readers::comes;
-use super::{Ends, Item, Step, is_ordered};
+use super::{Ends, Item, Step, comes, is_ordered};
 use crate::Refusal;
 
 /// What an access to an atomic variable was offered.

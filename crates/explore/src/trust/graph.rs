@@ -1,11 +1,12 @@
 //! A run as an execution graph.
 
 use raddle_core::{
-    Access, Action, AtomicOp, Choice, Effect, Ending, Event, EventId, ObjectKind, Op, ThreadOp,
-    Trace,
+    Access, Action, AtomicOp, Choice, Effect, Ending, Event, EventId, ObjectKind, Op, ThreadId,
+    ThreadOp, Trace,
 };
 
 use super::clocks::Clocks;
+use super::operations::is_attempt;
 use super::{Ends, Item, is_ordered};
 
 /// A part of an event in the order of addition. A choice of a number counts as a read.
@@ -21,6 +22,8 @@ pub(super) enum Part {
     /// This update of the object revisited the operation and disables it. The operation reads a later one.
     Wait(EventId),
     Read,
+    /// The attempt reads again the readers of this thread and of larger ones. See [`readers`](super::readers).
+    Readers(ThreadId),
     Write,
 }
 
@@ -61,6 +64,11 @@ pub(super) struct Node {
 }
 
 impl Node {
+    /// Returns its operation and thread.
+    pub(super) fn operation(&self) -> (Op, ThreadId) {
+        (self.op, self.id.thread)
+    }
+
     /// Returns its parts in the order in which they are added.
     pub(super) fn halves(&self) -> impl Iterator<Item = Half> + use<> {
         let reads = self.source.is_some() || self.bound.is_some();
@@ -93,6 +101,10 @@ pub(super) struct Graph {
     reads: Vec<Vec<NodeId>>,
     /// By object: the nodes that share it.
     shares: Vec<Vec<NodeId>>,
+    /// Whether there is a share.
+    has_shares: bool,
+    /// Whether threads wait for changes of variables by futexes, which the search does not cover.
+    pub(super) has_futexes: bool,
     /// By thread and index of an event: its node, if it has one.
     nodes_of: Vec<Vec<Option<NodeId>>>,
     pub(super) ends: Ends,
@@ -125,6 +137,7 @@ impl Graph {
 
     fn clear(&mut self, threads: usize, trace: &Trace) {
         self.nodes.clear();
+        (self.has_shares, self.has_futexes) = (false, false);
         self.prefixes.clear(threads);
         self.earlier.clear(if has_earlier_states(trace) { threads } else { 0 });
         clear_lists(&mut self.orders, trace.objects.len());
@@ -157,6 +170,7 @@ impl Graph {
             }
             self.add(node);
         } else if is_ordered(&event.op, self.ends) {
+            self.has_futexes |= event.op.futex().is_some();
             node.source = Some(self.newest(node.object));
             match event.access() {
                 Access::Read => {}
@@ -166,6 +180,7 @@ impl Graph {
                 }
                 Access::Share => {
                     (node.writes, node.shares) = (true, true);
+                    self.has_shares = true;
                     self.shares[node.object].push(self.nodes.len());
                 }
             }
@@ -202,13 +217,28 @@ impl Graph {
             self.prefixes.join_node(node.id, source);
             self.earlier.join_node(node.id, source);
         }
-        if node.writes && !node.shares && !node.op.is_atomic() {
+        let is_attempt = self.has_shares && is_attempt(&node.op);
+        if is_attempt || node.writes && !node.shares && !node.op.is_atomic() {
             for &share in self.shares[node.object].iter().rev() {
                 if self.nodes[share].source != node.source {
                     break;
                 }
                 self.prefixes.join_node(node.id, share);
+                self.earlier.join_node(node.id, share);
             }
+        }
+        if node.shares {
+            // Attempts that failed before it.
+            for &read in self.reads[node.object].iter().rev() {
+                if self.nodes[read].source != node.source {
+                    break;
+                }
+                if is_attempt_that_failed(&self.nodes[read]) {
+                    self.earlier.join_node(node.id, read);
+                }
+            }
+        }
+        if node.writes && !node.shares && !node.op.is_atomic() {
             // Those that read the same state come before the update.
             for &read in self.reads[node.object].iter().rev() {
                 if self.nodes[read].source != node.source {
@@ -269,6 +299,16 @@ impl Graph {
         &self.shares[object]
     }
 
+    /// Returns whether there is a share.
+    pub(super) fn has_shares(&self) -> bool {
+        self.has_shares
+    }
+
+    /// Returns whether `node` reads a share: an attempt or writer reads those of its state that were performed before it.
+    pub(super) fn reads_share(&self, node: NodeId, share: NodeId) -> bool {
+        share < node && self.nodes[share].source == self.nodes[node].source
+    }
+
     /// Returns the number of updates of its object up to and including `node`, which is an update, or before it, if it is a
     /// share.
     pub(super) fn updates_until(&self, node: &Node) -> usize {
@@ -311,6 +351,11 @@ impl Node {
             place: EventId::INITIAL,
         }
     }
+}
+
+/// Returns whether a node is an attempt to write-lock a lock that failed.
+pub(super) fn is_attempt_that_failed(node: &Node) -> bool {
+    !node.writes && is_attempt(&node.op)
 }
 
 /// Returns whether an access to an atomic variable read and whether it wrote.

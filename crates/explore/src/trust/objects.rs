@@ -26,27 +26,16 @@ impl Objects {
         clear_lists(&mut self.states, trace.objects.len());
     }
 
-    /// Returns how `by` accesses an object by `op` after `updates` updates. Returns `None` if the operation is disabled.
+    /// Returns how `by` accesses an object by `op` in a state. Returns `None` if the operation is disabled.
     pub(super) fn access(
-        &mut self,
-        run: Run<'_>,
-        object: usize,
-        updates: usize,
-        (op, by): (Op, ThreadId),
-    ) -> Option<Access> {
-        let state = self.state(run, object, updates);
-        state.enabled(op, by).then(|| op.access_with(state.clone().apply(op, by)))
-    }
-
-    /// Returns whether an operation is enabled in a state.
-    pub(super) fn is_enabled(
         &mut self,
         run: Run<'_>,
         object: usize,
         state: State<'_>,
         (op, by): (Op, ThreadId),
-    ) -> bool {
-        self.shared(run, object, state).enabled(op, by)
+    ) -> Option<Access> {
+        let mut state = self.shared(run, object, state);
+        state.enabled(op, by).then(|| op.access_with(state.apply(op, by)))
     }
 
     /// Returns whether an operation is enabled in a state after `first`.

@@ -7,38 +7,20 @@
 //! If two readers come before a writer that was added first, either could revisit it. The one with the smaller thread does,
 //! unless the other one leads to it. So while a writer waits for a reader, readers with smaller threads come after the
 //! writer, or revisit it in its first place.
+//!
+//! An *attempt* to write-lock a lock is never blocked, and has no wait. It reads the readers of one thread after those of
+//! another, smaller threads first, as if each thread had a variable of its own for its steps as a reader. A reader that
+//! comes or leaves after the attempt was added revisits the attempt: the attempt then reads this step, and some of the
+//! steps of smaller threads. Its reads of larger threads are deleted with what was added after them, and are added again
+//! ([`Part::Readers`](super::graph::Part)). An attempt that fails does not write: other attempts and readers may start
+//! from the same state.
+//!
+//! Not covered: an attempt that reads one reader again may find that all readers that it has read have left, while others
+//! that have come were left out. Such an attempt cannot be run, although a later reader might revisit it. This takes a
+//! reader that comes and leaves, another one, and a third beside one attempt. The search begins anew as
+//! [`Graphs`](crate::Graphs).
 
-use raddle_core::{Action, Op, RwLockOp};
-
-use super::additions::Additions;
-use super::graph::{Graph, Node, NodeId};
-use super::objects::{Objects, Run};
-
-/// Returns whether an operation lets a reader in, in some state.
-pub(super) fn comes(op: &Op) -> bool {
-    match op.action() {
-        Action::RwLock(op) => match op {
-            RwLockOp::Read | RwLockOp::TryRead => true,
-            RwLockOp::Write | RwLockOp::TryWrite | RwLockOp::UnlockRead | RwLockOp::UnlockWrite => {
-                false
-            }
-        },
-        Action::Thread(_)
-        | Action::Atomic(_)
-        | Action::Cell(_)
-        | Action::Mutex(_)
-        | Action::Condvar(_)
-        | Action::Barrier(_)
-        | Action::Once(_)
-        | Action::Park(_)
-        | Action::Channel(_)
-        | Action::Semaphore(_)
-        | Action::Futex(_)
-        | Action::Fence(_)
-        | Action::Pause(_)
-        | Action::Choose { .. } => false,
-    }
-}
+use super::graph::{Graph, NodeId};
 
 /// The state from which an update or share starts.
 #[derive(Copy, Clone, Debug)]
@@ -49,17 +31,14 @@ pub(super) struct State<'a> {
     pub(super) shares: &'a [NodeId],
 }
 
-/// Returns the groups of the readers after `updates` updates that can come before the writer `node`. Each has the readers
-/// that `is_needed` says.
+/// Returns the groups of steps of readers that may come before a writer. Each has the steps that `is_needed` says, and the
+/// steps of a thread before another one of the thread. `shares` are in the order in which they were performed.
 pub(super) fn groups_before(
-    run: Run<'_>,
-    objects: &mut Objects,
-    additions: &Additions,
-    node: &Node,
-    updates: usize,
+    graph: &Graph,
+    shares: impl Iterator<Item = NodeId>,
     is_needed: impl Fn(NodeId) -> bool,
 ) -> Vec<Vec<NodeId>> {
-    let threads = readers_by_thread(run.graph, additions, node.object, updates);
+    let threads = by_thread(graph, shares);
     // By thread: how many of its steps are in the group.
     let least: Vec<usize> = threads
         .iter()
@@ -71,10 +50,7 @@ pub(super) fn groups_before(
         let taken = threads.iter().zip(&counts).flat_map(|(steps, &count)| &steps[..count]);
         let mut group: Vec<NodeId> = taken.copied().collect();
         group.sort_unstable();
-        let state = State { updates, shares: &group };
-        if objects.is_enabled(run, node.object, state, (node.op, node.id.thread)) {
-            groups.push(group);
-        }
+        groups.push(group);
         // Advances to the next combination, like the digits of a number.
         let is_less = |&thread: &usize| counts[thread] < threads[thread].len();
         let Some(thread) = (0..counts.len()).find(is_less) else { return groups };
@@ -83,23 +59,11 @@ pub(super) fn groups_before(
     }
 }
 
-/// Returns the added steps of readers after `updates` updates, thread by thread.
-fn readers_by_thread(
-    graph: &Graph,
-    additions: &Additions,
-    object: usize,
-    updates: usize,
-) -> Vec<Vec<NodeId>> {
-    let source = graph.update(object, updates);
+fn by_thread(graph: &Graph, shares: impl Iterator<Item = NodeId>) -> Vec<Vec<NodeId>> {
     let mut threads: Vec<Vec<NodeId>> = Vec::new();
-    for &share in graph.shares(object) {
-        let node = &graph.nodes[share];
-        if node.source != Some(source) || additions.place_of_read(share).is_none() {
-            continue;
-        }
-        let is_of_thread =
-            |steps: &&mut Vec<NodeId>| graph.nodes[steps[0]].id.thread == node.id.thread;
-        match threads.iter_mut().find(is_of_thread) {
+    for share in shares {
+        let thread = |node: NodeId| graph.nodes[node].id.thread;
+        match threads.iter_mut().find(|steps| thread(steps[0]) == thread(share)) {
             Some(steps) => steps.push(share),
             None => threads.push(vec![share]),
         }

@@ -39,13 +39,7 @@ impl<'a> Script<'a> {
         self.last_of(self.graph.order(object))
     }
 
-    /// Adds a last step.
-    pub(super) fn finish(mut self, step: Step) -> Vec<Step> {
-        self.steps.push(step);
-        self.steps
-    }
-
-    /// Adds a step of a node that reads another store than in the graph.
+    /// Adds a step of a node that reads another store, or is stored at another place, than in the graph.
     pub(super) fn push_step(&mut self, step: Step) {
         self.steps.push(step);
     }

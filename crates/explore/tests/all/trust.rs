@@ -1,6 +1,7 @@
 //! Searches under RC11 against the axioms, and with objects against depth-first search: every execution graph exactly
 //! once.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -9,7 +10,7 @@ use raddle_core::{
     Action, AtomicOp, Choices, Effect, Ending, Order, RwLockOp, Schedule, ThreadId, ThreadInfo,
     Trace,
 };
-use raddle_engine::{Rc11, Register, ThreadIds};
+use raddle_engine::{Initial, Rc11, Register, ThreadIds};
 use raddle_explore::{Explorer, Graphs, ParallelTrust, Trust};
 use raddle_strategy::{Rng, mix};
 use raddle_testkit::litmus::run::{ForgetfulLitmus, Litmus, graph_of};
@@ -234,8 +235,6 @@ fn weakened(program: &Program, rng: &mut Rng) -> Program {
                 (*success, *failure) = (draw(), draw().of_load());
             }
             Action::Fence(order) => *order = draw().joined(Order::Acquire),
-            // The search does not cover attempts to write.
-            Action::RwLock(op @ RwLockOp::TryWrite) => *op = RwLockOp::Write,
             Action::Thread(_)
             | Action::Cell(_)
             | Action::Mutex(_)
@@ -263,18 +262,40 @@ fn covered_kinds() -> Vec<Kind> {
     Kind::ALL.into_iter().filter(|kind| !matches!(kind, Kind::Futex)).collect()
 }
 
-/// Compares the search with depth-first search on random programs with these kinds of objects.
+/// A search that says whether it began anew as depth-first search.
+struct Watched<'a>(Trust, &'a Cell<bool>);
+
+impl Explorer for Watched<'_> {
+    fn next(&mut self, prefix: &mut Schedule) -> bool {
+        self.0.next(prefix)
+    }
+
+    fn choices(&mut self) -> Choices<'_> {
+        self.0.choices()
+    }
+
+    fn learn(&mut self, run: u64, trace: &Trace) {
+        self.0.learn(run, trace);
+        self.1.set(!self.0.repeats_no_class());
+    }
+}
+
+/// Compares the search with depth-first search on random programs with these kinds of objects. At most one in ten may
+/// make the search begin anew.
 fn check_objects(kinds: &[Kind], seed: u64, cases: u64) {
     let shape = shape(kinds);
+    let begun_anew = Cell::new(0);
     for_all(seed, cases, &shape, |program, rng| {
         let program = &weakened(program, rng);
         let Some(expected) = classes(program, Graphs::default(), 2_000) else { return Ok(()) };
-        let Some(found) = classes(program, Trust::default(), 20_000) else {
+        let is_anew = Cell::new(false);
+        let Some(found) = classes(program, Watched(Trust::default(), &is_anew), 20_000) else {
             return Err("the search does not end".into());
         };
+        begun_anew.set(begun_anew.get() + u64::from(is_anew.get()));
         let missing = expected.keys().filter(|class| !found.contains_key(class)).count();
         let excess = found.keys().filter(|class| !expected.contains_key(class)).count();
-        let repeated = found.values().filter(|&&runs| runs > 1).count();
+        let repeated = found.values().filter(|&&runs| runs > 1 && !is_anew.get()).count();
         if (missing, excess, repeated) == (0, 0, 0) {
             return Ok(());
         }
@@ -283,6 +304,8 @@ fn check_objects(kinds: &[Kind], seed: u64, cases: u64) {
             expected.len()
         ))
     });
+    let begun_anew = begun_anew.get();
+    assert!(begun_anew * 10 <= cases, "{begun_anew} of {cases} searches began anew");
 }
 
 #[test]
@@ -432,4 +455,28 @@ fn other_ids_of_threads_lead_to_the_same_graphs() {
         }
         Err(format!("{ids:?}: {expected:?}, but {found:?}"))
     });
+}
+
+/// Whether an attempt to write succeeds depends on the readers that have come and left.
+#[test]
+fn attempts_to_write_need_one_run_for_each_group_of_readers() {
+    let on_lock = |op| Step::On(0, Action::RwLock(op));
+    let reader = vec![on_lock(RwLockOp::Read), on_lock(RwLockOp::UnlockRead)];
+    let attempt = vec![on_lock(RwLockOp::TryWrite), on_lock(RwLockOp::UnlockWrite)];
+    let others = |others: &[&Vec<Step>]| {
+        let mut scripts = vec![(1..=others.len()).map(Step::Spawn).collect::<Vec<Step>>()];
+        scripts.extend(others.iter().map(|&script| script.clone()));
+        Program { objects: vec![Initial::RwLock], scripts }
+    };
+    for (program, count) in [
+        // Before the reader, while it reads, and after it.
+        (others(&[&attempt, &reader]), 3),
+        // An attempt that fails orders nothing: four orders if both succeed, and while the reader reads, one or both fail.
+        (others(&[&attempt, &attempt]), 4),
+    ] {
+        let found = classes(&program, Trust::default(), 1_000).expect("the search ends");
+        let expected = classes(&program, Graphs::default(), 1_000).expect("the search ends");
+        assert_eq!(found.len(), count, "{found:?}, {expected:?}");
+        assert!(found.keys().eq(expected.keys()) && found.values().all(|&runs| runs == 1));
+    }
 }
