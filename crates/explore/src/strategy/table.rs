@@ -142,10 +142,15 @@ pub(super) static STRATEGIES: &[Row] = &[
     ),
     row(
         "bpor:P",
-        Models::Sc,
-        "every class that needs at most P preemptions (bounded partial-order reduction)",
+        Models::All,
+        "every class that needs at most P preemptions (bounded partial-order reduction); with `rc11`, \
+         every execution graph that some order of its steps runs with at most P preemptions, and \
+         others on the way to them",
         "if `dpor` does not finish: most bugs need few preemptions",
-        Make::Search(bpor),
+        Make::Search(|arguments| match arguments.memory {
+            MemoryModel::Sc => bpor(arguments),
+            MemoryModel::Rc11 => Box::new(Trust::bounded(arguments.number('P'))),
+        }),
     ),
     row(
         "bpor:fair:F",
@@ -205,7 +210,7 @@ pub(super) static STRATEGIES: &[Row] = &[
     ),
     row(
         "dfs:P",
-        Models::Sc,
+        Models::All,
         "every interleaving with at most P preemptions",
         "for comparison",
         Make::Search(|arguments| {

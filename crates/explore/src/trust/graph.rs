@@ -95,6 +95,8 @@ pub(super) struct Graph {
     pub(super) prefixes: Clocks,
     /// What has to come before each node: its prefix, and what reads a state that an update changes.
     pub(super) earlier: Clocks,
+    /// Whether `earlier` is kept: it differs from `prefixes` only if there are other objects than variables.
+    has_earlier: bool,
     /// By object: the stores in modification order, or the updates.
     orders: Vec<Vec<NodeId>>,
     /// By object: the nodes that read it.
@@ -139,7 +141,8 @@ impl Graph {
         self.nodes.clear();
         (self.has_shares, self.has_futexes) = (false, false);
         self.prefixes.clear(threads);
-        self.earlier.clear(if has_earlier_states(trace) { threads } else { 0 });
+        self.has_earlier = has_earlier_states(trace);
+        self.earlier.clear(if self.has_earlier { threads } else { 0 });
         clear_lists(&mut self.orders, trace.objects.len());
         clear_lists(&mut self.reads, trace.objects.len());
         clear_lists(&mut self.shares, trace.objects.len());
@@ -297,6 +300,12 @@ impl Graph {
     /// Returns the nodes that share an object, in the order in which they were performed.
     pub(super) fn shares(&self, object: usize) -> &[NodeId] {
         &self.shares[object]
+    }
+
+    /// Adds what has to come before a node, and the node, to `clock`.
+    pub(super) fn add_order(&self, node: NodeId, clock: &mut [u32]) {
+        let clocks = if self.has_earlier { &self.earlier } else { &self.prefixes };
+        clocks.add(node, clock);
     }
 
     /// Returns whether there is a share.

@@ -11,7 +11,7 @@ use raddle_core::{
     Trace,
 };
 use raddle_engine::{Initial, Rc11, Register, ThreadIds};
-use raddle_explore::{Explorer, Graphs, ParallelTrust, Trust};
+use raddle_explore::{BoundedDfs, Covered, Explorer, Graphs, Limit, ParallelTrust, Trust};
 use raddle_strategy::{Rng, mix};
 use raddle_testkit::litmus::run::{ForgetfulLitmus, Litmus, graph_of};
 use raddle_testkit::litmus::table::{MORE, TESTS, Verdict};
@@ -455,6 +455,36 @@ fn other_ids_of_threads_lead_to_the_same_graphs() {
         }
         Err(format!("{ids:?}: {expected:?}, but {found:?}"))
     });
+}
+
+/// A bounded search runs every graph that depth-first search finds within the bound, and no graph twice.
+#[test]
+fn bounded_searches_have_the_graphs_that_need_few_preemptions() {
+    let (mut compared, mut pruned) = (0, 0);
+    for_all(40, scaled(150), &shape(&Kind::ALL), |program, rng| {
+        let program = &weakened(program, rng);
+        for most in 0..3 {
+            let brute = BoundedDfs::new(Limit::Preemptions(most));
+            let Some(expected) = classes(program, brute, 2_000) else { return Ok(()) };
+            let mut trust = Trust::bounded(most);
+            let found = classes(program, &mut trust, 20_000).ok_or("the search does not end")?;
+            let missing = expected.keys().filter(|class| !found.contains_key(class)).count();
+            let repeated = found.values().filter(|&&runs| runs > 1).count();
+            let within = trust.within_bound();
+            let is_anew = !trust.repeats_no_class();
+            if missing > 0 || !is_anew && (repeated, within) != (0, expected.len() as u64) {
+                let expected = expected.len();
+                return Err(format!(
+                    "bound {most}: {missing} missing, {repeated} repeated, {within} of {expected} within"
+                ));
+            }
+            compared += 1;
+            pruned += u64::from(trust.covered(true) != Covered::Everything);
+        }
+        Ok(())
+    });
+    println!("{compared} searches, {pruned} left graphs out");
+    assert!(pruned > 0, "no search left out a graph");
 }
 
 /// Whether an attempt to write succeeds depends on the readers that have come and left.

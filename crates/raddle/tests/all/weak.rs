@@ -343,10 +343,31 @@ fn strategies_for_weak_memory_refuse_sc() {
 
 #[test]
 fn strategies_for_sc_refuse_rc11() {
-    for strategy in ["dpor-classic", "bpor:2", "dfs:1", "dfs-delay:1"] {
+    for strategy in ["dpor-classic", "bpor:0-2", "bpor:fair:1", "dfs-delay:1"] {
         let error = rc11(strategy).try_run(|| {}).unwrap_err().to_string();
         assert!(error.contains(&format!("`{strategy}`")) && error.contains("`dpor`"), "{error}");
     }
+}
+
+#[test]
+fn a_bound_on_preemptions_leaves_executions_out() {
+    let additions = || {
+        let sum = AtomicU32::new(0);
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| (0..3).for_each(|_| _ = sum.fetch_add(1, Relaxed)));
+            }
+        });
+    };
+    let all = rc11("dpor").run(additions);
+    assert_eq!((&all.verdict, all.executions), (&Verdict::Exhausted, 1680));
+    let few = rc11("bpor:0").run(additions);
+    assert!(
+        matches!(few.verdict, Verdict::Bounded(bounds) if bounds.preemptions == Some(0)),
+        "{:?}",
+        few.verdict
+    );
+    assert!(few.executions < all.executions, "{} executions", few.executions);
 }
 
 #[test]
