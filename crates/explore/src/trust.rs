@@ -187,7 +187,7 @@ impl Explorer for Trust {
         }
         let (share, before) = (self.item.share, self.work.items.len());
         self.visit(trace);
-        if self.work.is_incomplete || self.graph.has_futexes {
+        if self.work.is_incomplete {
             self.begin_anew();
             return;
         }
@@ -265,7 +265,8 @@ impl Trust {
             self.ends = Ends::Ordered;
         }
         self.graph.build(trace, self.ends);
-        if self.graph.has_futexes {
+        if self.graph.has_futexes || self.graph.has_contended_attempt() {
+            self.work.is_incomplete = true;
             return;
         }
         if self.graph.follows(&self.item) {

@@ -109,6 +109,20 @@ const MISTAKES: &[Mistake] = &[
         tests: TRUST,
     },
     Mistake {
+        name: "a bounded search leaves out graphs that lead to some within the bound",
+        file: "crates/explore/src/trust.rs",
+        right: "saturating_sub(2)",
+        wrong: "saturating_sub(3)",
+        tests: TRUST,
+    },
+    Mistake {
+        name: "attempts that failed may come after later readers",
+        file: "crates/explore/src/trust/graph.rs",
+        right: "self.earlier.join_node(node.id, attempt);",
+        wrong: "",
+        tests: TRUST,
+    },
+    Mistake {
         name: "a writer comes after all readers or none",
         file: "crates/explore/src/trust/readers.rs",
         right: "let is_less = |&thread: &usize| counts[thread] < threads[thread].len();",

@@ -232,12 +232,12 @@ impl Graph {
         }
         if node.shares {
             // Attempts that failed before it.
-            for &read in self.reads[node.object].iter().rev() {
-                if self.nodes[read].source != node.source {
+            for &attempt in self.reads[node.object].iter().rev() {
+                if self.nodes[attempt].source != node.source {
                     break;
                 }
-                if is_attempt_that_failed(&self.nodes[read]) {
-                    self.earlier.join_node(node.id, read);
+                if is_attempt_that_failed(&self.nodes[attempt]) {
+                    self.earlier.join_node(node.id, attempt);
                 }
             }
         }
@@ -311,6 +311,18 @@ impl Graph {
     /// Returns whether there is a share.
     pub(super) fn has_shares(&self) -> bool {
         self.has_shares
+    }
+
+    /// Returns whether several threads read a lock that another one attempts to write.
+    pub(super) fn has_contended_attempt(&self) -> bool {
+        let has_several_readers = |attempt: &Node| {
+            let threads =
+                self.shares[attempt.object].iter().map(|&share| self.nodes[share].id.thread);
+            let mut others = threads.filter(|&thread| thread != attempt.id.thread);
+            others.next().is_some_and(|first| others.any(|other| other != first))
+        };
+        self.has_shares
+            && self.nodes.iter().any(|node| is_attempt(&node.op) && has_several_readers(node))
     }
 
     /// Returns whether `node` reads a share: an attempt or writer reads those of its state that were performed before it.

@@ -15,10 +15,9 @@
 //! ([`Part::Readers`](super::graph::Part)). An attempt that fails does not write: other attempts and readers may start
 //! from the same state.
 //!
-//! Not covered: an attempt that reads one reader again may find that all readers that it has read have left, while others
-//! that have come were left out. Such an attempt cannot be run, although a later reader might revisit it. This takes a
-//! reader that comes and leaves, another one, and a third beside one attempt. The search begins anew as
-//! [`Graphs`](crate::Graphs).
+//! Not covered: an attempt beside several threads that read the lock. An attempt that reads one reader again may find that
+//! all readers that it has read have left, while others that have come were left out. Such an attempt cannot be run,
+//! although a later reader might revisit it. The search begins anew as [`Graphs`](crate::Graphs).
 
 use super::graph::{Graph, NodeId};
 
