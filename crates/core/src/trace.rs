@@ -309,6 +309,8 @@ impl Trace {
         self.choices = 0;
         self.fingerprint = 0;
         self.ending = Ending::Finished;
+        self.thread_names.clear();
+        self.object_names.clear();
     }
 
     /// Becomes a copy of `other`. Keeps the allocated memory.

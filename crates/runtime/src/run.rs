@@ -146,6 +146,8 @@ impl<'a, 'c, B: Backend, M: Memory> Run<'a, 'c, B, M> {
             self.record_freed_twice();
         }
         data.saved_statics.restore();
+        let names = (data.thread_names.take(), data.object_names.take());
+        self.with_engine(|engine, _| engine.record_names(names.0, names.1));
     }
 
     /// Returns the engine and the choices.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use raddle_core::{Choices, ObjectId, Site, ThreadId};
+use raddle_core::{Choices, Site, ThreadId};
 use raddle_engine::{Engine, Memory, Substrate};
 
 use crate::pool::CoroutinePool;
@@ -112,18 +112,6 @@ impl<B: Backend> Runtime<B> {
             }
         };
         Runtime { pool: Some(pool), _watchdog: watchdog }
-    }
-
-    /// Returns the names that the program gave to threads in the last run.
-    pub fn thread_names(&self) -> Vec<(ThreadId, String)> {
-        let data = self.pool.as_ref().map(|pool| pool.data.look());
-        data.map_or_else(Vec::new, |data| data.thread_names.borrow().clone())
-    }
-
-    /// Returns the names that the program gave to objects of the last run.
-    pub fn object_names(&self) -> Vec<(ObjectId, String)> {
-        let data = self.pool.as_ref().map(|pool| pool.data.look());
-        data.map_or_else(Vec::new, |data| data.object_names.borrow().clone())
     }
 }
 

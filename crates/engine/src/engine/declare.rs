@@ -1,5 +1,6 @@
 //! Objects that become known to a run, and accesses to plain memory.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use raddle_core::{
@@ -89,6 +90,18 @@ impl<M: Memory> Engine<M> {
         }
         self.swap_whole_trace();
         object
+    }
+
+    /// Records, after the run, the names that the program gave to threads and objects.
+    #[cold]
+    pub fn record_names(
+        &mut self,
+        threads: Vec<(ThreadId, String)>,
+        objects: Vec<(ObjectId, String)>,
+    ) {
+        let is_there = |id| self.trace.threads.iter().any(|thread| thread.id == id);
+        self.trace.thread_names = threads.into_iter().filter(|name| is_there(name.0)).collect();
+        self.trace.object_names = objects;
     }
 
     /// Asks for the stacks at accesses and ends of `object` in the next runs, until asked for another.

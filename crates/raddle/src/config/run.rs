@@ -206,7 +206,7 @@ impl Config {
             let mut again =
                 |token: &str| Session::new(&mut runtime, program, &settings, &clock).repeat(token);
             let known = remembered.iter().find_map(|remembered| remembered.fails_again(&mut again));
-            let mut report = match (&config.replay, known) {
+            Ok(match (&config.replay, known) {
                 (Some(word), _) => {
                     replay_guard::replayed();
                     let token = files::read_token(word)?;
@@ -216,15 +216,7 @@ impl Config {
                 (None, None) => {
                     Session::new(&mut runtime, program, &settings, &clock).run_with(&make)?
                 }
-            };
-            for failure in failures_mut(&mut report) {
-                let trace = &mut failure.trace;
-                let is_there = |id| trace.threads.iter().any(|thread| thread.id == id);
-                let names = runtime.thread_names();
-                trace.thread_names = names.into_iter().filter(|name| is_there(name.0)).collect();
-                trace.object_names = runtime.object_names();
-            }
-            Ok(report)
+            })
         };
         port::take_met_shared();
         let mut report = attempt(Turn::beside_others());

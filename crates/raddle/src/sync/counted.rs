@@ -351,6 +351,7 @@ impl<T: ?Sized> Arc<T> {
     }
 
     /// Returns the first counted reference to `value`, created at `site`.
+    #[track_caller]
     fn count(value: Real<T>, site: Site) -> Arc<T> {
         let handle = Handle::new(1, size_of_val(&*value), site);
         Arc { value: Some(value), handle }

@@ -408,6 +408,22 @@ fn from_std_refuses_shared_references() {
     assert_eq!(Arc::strong_count(&counted.clone()), 2);
 }
 
+/// Names are those of the execution that is reported, also if others follow it.
+#[test]
+fn names_are_those_of_the_reported_execution() {
+    let report = Config::new().strategy("dpor").run(|| {
+        let flag = Arc::new(AtomicU32::new(0));
+        raddle::name(&flag, "flag");
+        let other = flag.clone();
+        raddle::thread::spawn(move || other.store(1, Relaxed));
+        raddle::thread::yield_now();
+        assert_eq!(flag.load(Relaxed), 0);
+    });
+    let text = raddle::text(&report);
+    assert!(text.contains("flag.store 1") && text.contains("strong count of flag"), "{text}");
+    assert!(!text.contains("counts.rs"), "{text}");
+}
+
 #[test]
 fn reports_show_lines_and_names_of_the_program() {
     let report = Config::new().run(|| {

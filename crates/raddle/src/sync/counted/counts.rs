@@ -32,8 +32,9 @@ pub(super) struct Handle {
 
 impl Handle {
     /// Returns the handle of the first reference to a new value of `bytes` bytes with `strong` strong references.
+    #[track_caller]
     pub(super) fn new(strong: usize, bytes: usize, site: Site) -> Handle {
-        let counts = port::active().then(|| Counts::new(strong, site));
+        let counts = if port::active() { Some(Counts::new(strong, site)) } else { None };
         if let Some(counts) = &counts {
             counts.strong.own(bytes, site);
         }
@@ -87,6 +88,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    #[track_caller]
     fn new(strong: usize, site: Site) -> Arc<Counts> {
         let counts = Counts {
             strong: ManuallyDrop::new(AtomicUsize::new(strong)),
