@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle::{Config, Leaks, Memory, OnStepLimit, Verdict};
+use raddle::{Config, Leaks, Memory, Verdict};
 
 /// The time for one test, unless the settings say otherwise.
 const DEFAULT_TIME: Duration = Duration::from_secs(20);
@@ -28,7 +28,7 @@ const DEFAULT_STEPS: usize = 100_000;
 /// | `max_branches` | `LOOM_MAX_BRANCHES` | the most steps of an execution, if larger than 100,000 |
 /// | `max_permutations` | `LOOM_MAX_PERMUTATIONS` | the most executions; 10,000,000 by default |
 /// | `max_duration` | `LOOM_MAX_DURATION` | the most time; 20 s by default. A search that is not expected to end in time is not made; random executions fill the time, and the result says so |
-/// | `preemption_bound` | `LOOM_MAX_PREEMPTIONS` | first everything is searched without a bound, if it fits the time. Otherwise a second search covers all sequentially consistent executions within the bound |
+/// | `preemption_bound` | `LOOM_MAX_PREEMPTIONS` | the bound on preemptions of a search of all execution graphs. The result is exhaustive if the bound has left nothing out. If the search does not fit the time, random executions follow, and the result says so |
 /// | `checkpoint_file`, `checkpoint_interval` | `LOOM_CHECKPOINT_FILE`, `LOOM_CHECKPOINT_INTERVAL` | no effect: `RADDLE_REPLAY` with the token of the report repeats a failure |
 /// | `expect_explicit_explore` | | no effect: everything is explored |
 /// | `location`, `log` | `LOOM_LOCATION`, `LOOM_LOG` | no effect: every report contains the failing execution with its locations |
@@ -101,25 +101,16 @@ impl Builder {
             let program = program.clone();
             raddle::drop_in::check(config, caller, move || program())
         };
-        let whole = check(self.config().memory(Memory::Rc11));
-        let Some(bound) = self.preemption_bound else {
-            return whole.map_or_else(|error| panic!("raddle: {error}"), drop);
-        };
-        if whole.as_ref().is_ok_and(|report| !matches!(report.verdict, Verdict::Sampled)) {
-            return;
-        }
-        // A loop that waits for another thread does not end in executions that never run that thread.
-        let config = self.config().on_step_limit(OnStepLimit::Discard);
-        let within = |bounds: &str| check(config.clone().strategy(bounds));
-        let bounds = format!("bpor:{bound}");
-        let bounded = within(&bounds).or_else(|_| within(&format!("{bounds}:fair:1")));
-        match (whole, bounded) {
-            // A failure of the second check cannot be replayed by the first.
-            (_, Ok(_)) => {}
-            (Ok(_), Err(error)) => {
-                println!("raddle: no search with {bound} preemptions: {error}");
+        let config = self.config().memory(Memory::Rc11);
+        if let Some(bound) = self.preemption_bound {
+            let report = check(config.clone().strategy(&*format!("bpor:{bound}")));
+            if report.is_ok_and(|report| !matches!(report.verdict, Verdict::Sampled)) {
+                return;
             }
-            (Err(error), Err(_)) => panic!("raddle: {error}"),
+            // The search does not fit the time, or such a program.
+        }
+        if let Err(error) = check(config) {
+            panic!("raddle: {error}");
         }
     }
 
