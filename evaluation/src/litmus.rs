@@ -98,7 +98,7 @@ pub(crate) fn search(script: &'static Script) -> std::result::Result<Found, Stri
     let report = config.name("litmus").run(move || ours::execute(script));
     match report.verdict {
         Result::Exhausted | Result::NothingToExplore => {}
-        Result::Bounded(_) | Result::Sampled | Result::Failed(_) => {
+        _ => {
             return Err(format!("{}: {}", script.code, raddle::text(&report)));
         }
     }

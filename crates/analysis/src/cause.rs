@@ -39,9 +39,11 @@ pub fn cause(finding: &Finding) -> String {
             Leak::Thread { site, .. } => format!("a thread left at {site}"),
             Leak::Lock { site, .. } => format!("a lock taken at {site} left"),
             Leak::Memory { site, .. } => format!("memory used at {site} left"),
+            _ => raddle_results::new_variant(),
         },
         Finding::StepLimit { .. } => "step limit".to_owned(),
         Finding::Nondeterminism { .. } => "nondeterminism".to_owned(),
+        _ => raddle_results::new_variant(),
     }
 }
 

@@ -68,7 +68,11 @@ fn test_function(
 /// The body of the test: the original function, and then the check that calls it.
 fn body(function: &Function, settings: Vec<Setting>, span: Span) -> Vec<TokenTree> {
     let keywords = if function.is_async { "async fn" } else { "fn" };
-    let mut body: Vec<TokenTree> = tokens(keywords, span);
+    let mut body: Vec<TokenTree> = Vec::new();
+    for name in PRINTING.iter().filter(|name| calls(function.body.stream(), name)) {
+        body.extend(tokens(&format!("use ::raddle::{name};"), span));
+    }
+    body.extend(tokens(keywords, span));
     body.push(function.name.clone().into());
     body.push(group(Delimiter::Parenthesis, [], span));
     body.extend(function.result.iter().cloned());
@@ -92,6 +96,23 @@ fn body(function: &Function, settings: Vec<Setting>, span: Span) -> Vec<TokenTre
     program.push(group(Delimiter::Parenthesis, call, span));
     body.push(group(Delimiter::Parenthesis, program, span));
     body
+}
+
+/// The macros of `std` that print. In a test, those of raddle stand for them, which keep the output of executions apart.
+const PRINTING: &[&str] = &["print", "println", "eprint", "eprintln", "dbg"];
+
+/// Returns whether some code has calls of the macro `name`, written without a path.
+fn calls(code: TokenStream, name: &str) -> bool {
+    let code: Vec<TokenTree> = code.into_iter().collect();
+    let is_sign = |at: usize, sign: char| matches!(code.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == sign);
+    code.iter().enumerate().any(|(at, token)| match token {
+        TokenTree::Group(group) => calls(group.stream(), name),
+        TokenTree::Ident(ident) => {
+            let is_in_path = at > 0 && is_sign(at - 1, ':');
+            ident.to_string() == name && is_sign(at + 1, '!') && !is_in_path
+        }
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
 }
 
 /// The arguments of `__test::config`: the test's module, its name, and where it comes from.

@@ -151,7 +151,7 @@ fn a_chooser_samples_like_a_named_strategy() {
     let (one, two) = (config().run(lost_update), config().threads(2).run(lost_update));
     assert_eq!(one.failure().unwrap().token, two.failure().unwrap().token);
     let report = config().keep_going(true).run(lost_update);
-    let failures = report.failures.expect("failures are counted");
+    let failures = report.failures.as_ref().expect("failures are counted");
     assert_eq!((failures.runs, failures.causes.len()), (500, 1));
 }
 

@@ -1,4 +1,4 @@
-//! Functions that the expansions of `#[raddle::test]` and `raddle::note!` call. They are not part of the public API.
+//! Functions that the expansions of `#[raddle::test]` and of macros such as `raddle::note!` call. They are not part of the public API.
 
 use std::fmt::Debug;
 use std::process::ExitCode;
@@ -9,7 +9,9 @@ use raddle_runtime::port;
 pub use raddle_runtime::port::records;
 
 use crate::Config;
+pub use crate::conditions::sometimes;
 pub use crate::origin::Origin;
+pub use crate::print::{print, prints};
 pub use crate::settings::text;
 
 /// Returns the default settings of the test `name` in the module `module`.

@@ -10,7 +10,7 @@ use raddle_results::Accesses;
 use raddle_runtime::SpawnHook;
 
 use crate::origin::Origin;
-use crate::settings::{Granularity, Panics, SettingError, Show, settings_markdown};
+use crate::settings::{Granularity, Panics, SettingError, Show, Sometimes, settings_markdown};
 
 mod native;
 mod run;
@@ -80,6 +80,7 @@ pub struct Config {
     panics: Panics,
     spurious: u32,
     leaks: Leaks,
+    sometimes: Sometimes,
     /// `None` means true if the strategy is `auto`.
     lock_order: Option<bool>,
     stack_size: usize,
@@ -125,6 +126,7 @@ impl Config {
             panics: Panics::Fail,
             spurious: 0,
             leaks: Leaks::Note,
+            sometimes: Sometimes::Note,
             lock_order: None,
             stack_size: 256 * 1024,
             watchdog: Watchdog::Default,
@@ -391,6 +393,20 @@ impl Config {
     /// ```
     pub fn leaks(mut self, leaks: Leaks) -> Config {
         self.leaks = leaks;
+        self
+    }
+
+    /// Sets whether a condition of [`sometimes!`](crate::sometimes) that never held is noted or fails the check.
+    ///
+    /// ```
+    /// use raddle::{Config, Sometimes};
+    ///
+    /// let program = || raddle::sometimes!(raddle::choose(3) == 3, "draws three");
+    /// assert!(!Config::new().run(program).has_failed());
+    /// assert!(Config::new().sometimes(Sometimes::Fail).run(program).has_failed());
+    /// ```
+    pub fn sometimes(mut self, sometimes: Sometimes) -> Config {
+        self.sometimes = sometimes;
         self
     }
 

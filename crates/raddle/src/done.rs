@@ -4,10 +4,9 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use raddle_report::Paint;
-use raddle_results::Report;
 
+use crate::report::{self, Report};
 use crate::settings::Show;
-use crate::sources::Sources;
 
 /// The result of a check.
 pub(crate) struct Done {
@@ -32,10 +31,7 @@ impl Done {
             Target::Terminal if self.is_coloured() => Paint::Colours,
             Target::Terminal | Target::Panic => Paint::Plain,
         };
-        let sources = Sources::default();
-        let source = |file: &str, line| sources.line(file, line);
-        let mut text =
-            raddle_report::text_with(&raddle_report::document(&self.report), paint, &source);
+        let mut text = report::text(&self.report, paint);
         if let Some(page) = &self.page {
             text += &format!("\n  report: {}", page.display());
         }
@@ -46,7 +42,7 @@ impl Done {
         match self.color {
             Show::Always => true,
             Show::Never => false,
-            Show::Auto if self.report.failure().is_some() => io::stderr().is_terminal(),
+            Show::Auto if self.report.has_failed() => io::stderr().is_terminal(),
             Show::Auto => io::stdout().is_terminal(),
         }
     }

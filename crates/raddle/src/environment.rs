@@ -94,7 +94,7 @@ fn distance(from: &str, to: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Granularity, Leaks, Memory, Panics};
+    use crate::{Granularity, Leaks, Memory, Panics, Sometimes};
     use std::time::Duration;
 
     fn read(pairs: &[(&str, &str)]) -> Result<Config, String> {
@@ -121,6 +121,7 @@ mod tests {
             ("RADDLE_PANICS", "join"),
             ("RADDLE_SPURIOUS", "2"),
             ("RADDLE_LEAKS", "fail"),
+            ("RADDLE_SOMETIMES", "fail"),
             ("RADDLE_WATCHDOG", "off"),
             ("RADDLE_REPLAY", ""),
             ("RADDLE_REPORT", "some/folder"),
@@ -142,6 +143,7 @@ mod tests {
             .panics(Panics::Join)
             .spurious(2)
             .leaks(Leaks::Fail)
+            .sometimes(Sometimes::Fail)
             .watchdog(None)
             .report("some/folder".into())
             .color(Show::Always)

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use raddle_results::{Report, token};
 
 use crate::config::failures_mut;
+use crate::report;
 use crate::settings::SettingError;
 
 /// Tokens with more bytes than this are written to a file.
@@ -41,9 +42,9 @@ impl Folder {
     /// Writes the report as JSON and as HTML. Returns the path of the HTML file.
     ///
     /// A second check of the same name in one process gets files with a number.
-    pub(crate) fn write(&self, report: &Report) -> io::Result<PathBuf> {
+    pub(crate) fn write(&self, found: &Report) -> io::Result<PathBuf> {
         static WRITTEN: Mutex<Option<HashMap<PathBuf, u32>>> = Mutex::new(None);
-        let mut path = self.0.join(file_name(&report.name));
+        let mut path = self.0.join(file_name(&found.name));
         let number = {
             let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
             let number = written.get_or_insert_default().entry(path.clone()).or_default();
@@ -59,9 +60,8 @@ impl Folder {
             path
         };
         let (json, html) = (with(".json"), with(".html"));
-        let document = raddle_report::document(report);
-        write(&json, &format!("{document}\n"))?;
-        write(&html, &crate::page(&document))?;
+        write(&json, &raddle_report::json(found))?;
+        write(&html, &report::page(&raddle_report::document(found)))?;
         Ok(html)
     }
 }

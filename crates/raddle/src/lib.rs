@@ -31,6 +31,7 @@ mod settings;
 
 mod alloc;
 mod assume;
+mod conditions;
 mod config;
 mod done;
 mod environment;
@@ -38,7 +39,9 @@ mod files;
 mod live;
 mod naming;
 mod origin;
+mod print;
 mod remembered;
+mod report;
 mod run_cell;
 mod sources;
 mod turn;
@@ -65,13 +68,14 @@ pub use raddle_core::{Chooser, MemoryModel as Memory, Order};
 pub use raddle_explore::{
     Explain, Explorer, Leaks, OnStepLimit, ReplayError, Strategy, StrategyError,
 };
-pub use raddle_report::{json, text};
+pub use raddle_report::text;
 pub use raddle_results::{
-    Accesses, Causes, Certificate, Change, Coverage, CutOff, Explanation, Failure, Finding,
-    Incomplete, Leak, LockOrder, OrderedPair, PatternSearch, Region, Repair, Report, Shrunk,
+    Accesses, Causes, Certificate, Change, Condition, Coverage, CutOff, Explanation, Failure,
+    Finding, Incomplete, Leak, LockOrder, OrderedPair, PatternSearch, Region, Repair, Shrunk,
     StrongerOrder, Sufficiency, Unknown, Verdict, Warning, WarningKind,
 };
-pub use settings::{Granularity, Panics, SettingError};
+pub use report::Report;
+pub use settings::{Granularity, Panics, SettingError, Sometimes};
 
 /// Makes a function a test, as `#[test]` does, and runs its body under many interleavings.
 ///
@@ -154,24 +158,6 @@ where
     F: Fn() + Send + Sync + 'static,
 {
     Config::new().check(program);
-}
-
-/// Renders the report as one HTML page without other files: the failure, the failing execution step by step
-/// with its source, and statistics of the check.
-///
-/// With `RADDLE_REPORT=folder` every check writes such a page.
-///
-/// ```
-/// let report = raddle::Config::new().run(|| assert!(raddle::choose(10) != 7, "seven"));
-/// assert!(raddle::html(&report).contains("seven"));
-/// ```
-pub fn html(report: &Report) -> String {
-    page(&raddle_report::document(report))
-}
-
-fn page(document: &raddle_results::document::Document) -> String {
-    let sources = sources::Sources::default();
-    raddle_report::html(document, &|file, line| sources.line(file, line))
 }
 
 /// Returns a number below `bound` that the strategy chooses. Outside a check it is 0.

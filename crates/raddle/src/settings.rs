@@ -25,7 +25,7 @@ mod words;
 pub use error::SettingError;
 pub(crate) use parse::Given;
 pub(crate) use table::Variable;
-pub use words::{Granularity, Panics};
+pub use words::{Granularity, Panics, Sometimes};
 pub(crate) use words::{Show, Word};
 
 settings_table! { $
@@ -151,6 +151,14 @@ settings_table! { $
         example: "fail",
         attribute: word(crate::Leaks),
         environment: RADDLE_LEAKS as word,
+    }
+    sometimes {
+        summary: "whether a condition of `raddle::sometimes!` that never held is noted or a failure",
+        values: "note or fail",
+        default: "note",
+        example: "fail",
+        attribute: word(crate::Sometimes),
+        environment: RADDLE_SOMETIMES as word,
     }
     lock_order {
         summary: "whether executions that pass are searched for locks taken in different orders",

@@ -10,7 +10,7 @@ mod trace;
 
 use raddle_analysis::Words;
 use raddle_results::document::{
-    Cause, Coverage, Document, Failure, Failures, VariableCoverage, Verdict, Warning,
+    Cause, Condition, Coverage, Document, Failure, Failures, VariableCoverage, Verdict, Warning,
 };
 use raddle_results::{self as results, Report};
 
@@ -20,10 +20,11 @@ use self::summary::{summary, warning_summary};
 use self::trace::trace;
 use crate::fold::Fold;
 
-/// Which steps of long executions are in a document: the token has all of them in a few bytes.
+/// Which steps of long executions are in the document of a text or a page. JSON has all.
 const STEPS: Fold = Fold { whole: 10_000, first: 1_000, last: 9_000 };
+const ALL: Fold = Fold { whole: u64::MAX, first: 0, last: 0 };
 
-/// Returns the document of a report.
+/// Returns the document of a report. Of a very long execution it has only the first and the last steps.
 ///
 /// ```
 /// use raddle_results::document::Document;
@@ -39,7 +40,7 @@ pub fn document(report: &Report) -> Document {
     with_steps(report, STEPS)
 }
 
-/// Returns the report as JSON, with a line break at its end.
+/// Returns the report as JSON, with all steps of the failing execution, and with a line break at its end.
 ///
 /// ```
 /// let report = raddle::Config::new().strategy("dpor").name("seven").run(|| {
@@ -49,7 +50,7 @@ pub fn document(report: &Report) -> Document {
 /// assert!(json.contains(r#""verdict": {"kind": "failed"}"#));
 /// ```
 pub fn json(report: &Report) -> String {
-    format!("{}\n", document(report))
+    format!("{}\n", with_steps(report, ALL))
 }
 
 fn with_steps(report: &Report, steps_shown: Fold) -> Document {
@@ -82,6 +83,8 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         guarantees,
         failures,
         warnings,
+        conditions,
+        conditions_required,
         rerun,
     } = report;
     Document {
@@ -95,6 +98,7 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
             results::Verdict::Sampled => Verdict::Sampled,
             results::Verdict::NothingToExplore => Verdict::NothingToExplore,
             results::Verdict::Failed(_) => Verdict::Failed,
+            _ => raddle_results::new_variant(),
         },
         executions: *executions,
         steps: *steps,
@@ -118,6 +122,8 @@ fn with_steps(report: &Report, steps_shown: Fold) -> Document {
         unseen: *unseen,
         guarantees: guarantees.clone(),
         warnings: warnings.iter().map(warning).collect(),
+        conditions: conditions.iter().map(condition).collect(),
+        conditions_required: *conditions_required,
         rerun: rerun.clone(),
         failure: report.failure().map(|found| failure(found, steps_shown)),
         failures: failures.as_deref().map(all_failures),
@@ -135,6 +141,11 @@ fn covered(coverage: &results::Coverage) -> Coverage {
     };
     let variables = variables.iter().map(variable).collect();
     Coverage { by: *by, covered: *covered, total: *total, variables }
+}
+
+fn condition(condition: &results::Condition) -> Condition {
+    let results::Condition { name, site, held } = condition;
+    Condition { name: name.clone(), site: (*site).into(), held: *held }
 }
 
 fn warning(warning: &results::Warning) -> Warning {

@@ -73,6 +73,7 @@ pub fn html(document: &Document, source: Source<'_>) -> String {
 
 fn header(document: &Document) -> String {
     let (look, word) = match document.verdict {
+        _ if clean::unmet(document).is_some() => ("bad", "FAILED"),
         Verdict::Exhausted => ("good", "ok, exhaustive"),
         Verdict::Bounded(_) => ("good", "ok, bounded"),
         Verdict::Sampled => ("good", "ok, sampled"),
@@ -87,7 +88,8 @@ fn header(document: &Document) -> String {
 
 /// Returns a result without a failure, and the warnings.
 fn result(document: &Document) -> String {
-    let mut lines = clean::lines(document);
+    let mut lines: Vec<String> = clean::unmet(document).into_iter().collect();
+    lines.extend(clean::lines(document));
     lines.extend(document.warnings.iter().map(|warning| warning.summary.clone()));
     format!("<section class=\"box\"><p class=\"headline\">{}</p></section>\n", broken(&lines))
 }
@@ -214,5 +216,6 @@ fn end(phase: &Phase) -> String {
         PhaseEnd::Clock => "a loop reads the clock: it proves nothing".into(),
         PhaseEnd::OutOfBudget => "its runs or its time were used up".into(),
         PhaseEnd::Failed => "found the failure".into(),
+        _ => raddle_results::new_variant(),
     }
 }

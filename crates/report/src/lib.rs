@@ -8,6 +8,7 @@
 
 mod document;
 mod fold;
+mod frames;
 mod html;
 mod number;
 mod paint;

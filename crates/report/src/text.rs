@@ -48,8 +48,14 @@ pub fn text_with(document: &Document, paint: Paint, source: Source<'_>) -> Strin
             let mut lines = clean::lines(document);
             lines.extend(coverage(document));
             lines.extend(document.warnings.iter().map(|warning| warning.summary.clone()));
+            let unmet = clean::unmet(document);
+            let word = match unmet {
+                Some(_) => paint.paint(Look::Bad, "FAILED"),
+                None => paint.paint(Look::Good, "ok"),
+            };
+            lines.splice(0..0, unmet);
             let first = if lines.is_empty() { String::new() } else { lines.remove(0) };
-            (paint.paint(Look::Good, "ok"), first + &below(&lines))
+            (word, first + &below(&lines))
         }
     };
     visible(&format!("raddle: test `{}` {verdict} — {text}", document.name), paint)

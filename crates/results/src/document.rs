@@ -91,6 +91,10 @@ pub struct Document {
     pub guarantees: Vec<Guarantee>,
     /// Suspicious behaviour of executions that do not fail.
     pub warnings: Vec<Warning>,
+    /// The conditions that are to hold in some execution and that one came to.
+    pub conditions: Vec<Condition>,
+    /// Whether the check fails if one of `conditions` never held.
+    pub conditions_required: bool,
     /// The command that runs the check again, if it is known.
     pub rerun: Option<String>,
     /// The failing execution, the first if there are several.
@@ -141,6 +145,17 @@ pub enum Verdict {
     NothingToExplore,
     /// An execution fails.
     Failed,
+}
+
+/// A condition that is to hold in some execution.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Condition {
+    /// The name that the program gave it.
+    pub name: String,
+    /// The place in the program.
+    pub site: Place,
+    /// Whether it held in an execution.
+    pub held: bool,
 }
 
 /// The memory-access patterns seen.
@@ -246,9 +261,10 @@ object! {
     Document {
         name, strategy, memory, seed, verdict, executions, steps, classes, classes_exact, discarded,
         unseen_drops, leaked, equivalents, probes, unchecked, hidden_state, blind_spots, incomplete, elapsed_seconds,
-        threads, phases, search, coverage, patterns, unseen, guarantees, warnings, rerun, failure,
+        threads, phases, search, coverage, patterns, unseen, guarantees, warnings, conditions, conditions_required, rerun, failure,
         failures,
     }
+    Condition { name, site, held }
     Coverage { by, covered, total, variables }
     VariableCoverage { site, reads, writes, covered, total }
     PatternSearch {

@@ -69,6 +69,7 @@ pub struct RunSize {
 
 /// What ended the work on an explanation early.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum CutOff {
     /// The number of runs.
     Executions,
@@ -125,6 +126,7 @@ pub struct Certificate {
 
 /// Why orderings are enough for a failure.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Sufficiency {
     /// All runs that have them were made, and fail in the same way.
     Proved {

@@ -28,6 +28,7 @@ pub struct Failure {
 
 /// A bug in the program under test.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Finding {
     /// A thread panicked.
     Panic(Panic),

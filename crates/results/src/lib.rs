@@ -23,8 +23,16 @@ pub use failure::{Cause, Failure, Failures, Finding, Freed, Looked, Wait, WaitLo
 pub use json::{Json, ReadError};
 pub use repair::{Change, Region, Repair, StrongerOrder, Unknown};
 pub use report::{
-    BlindSpots, Bounds, HiddenState, Incomplete, MAX_LEAKED, MAX_LEAKED_BY_PROCESS, Phase,
-    PhaseEnd, Progress, Report, Search, Verdict,
+    BlindSpots, Bounds, Condition, HiddenState, Incomplete, MAX_LEAKED, MAX_LEAKED_BY_PROCESS,
+    Phase, PhaseEnd, Progress, Report, Search, Verdict,
 };
 pub use token::{Token, TokenError};
 pub use warning::{Leak, LockOrder, Warning, WarningKind};
+
+/// Ends a match in another crate of raddle, which names every variant that there is. The compiler asks for one more
+/// arm because users must not match completely: there will be more variants.
+#[doc(hidden)]
+#[cold]
+pub fn new_variant() -> ! {
+    unreachable!("raddle invariant broken: a match does not name a variant")
+}

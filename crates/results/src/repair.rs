@@ -16,6 +16,7 @@ pub struct Repair {
 
 /// A change of the program.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Change {
     /// Memory orderings are stronger, or there are more fences.
     Orders(Vec<StrongerOrder>),
@@ -49,6 +50,7 @@ pub struct Region {
 
 /// Why something is not known about a failure.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Unknown {
     /// Threads share state that raddle does not see.
     HiddenState,

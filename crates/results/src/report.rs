@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use raddle_core::{Guarantee, MemoryModel};
+use raddle_core::{Guarantee, MemoryModel, Site};
 
 use crate::{Coverage, Failure, Failures, PatternSearch, Warning};
 
@@ -76,6 +76,10 @@ pub struct Report {
     pub unseen: Option<f64>,
     /// Suspicious behaviour of executions that do not fail; each kind once.
     pub warnings: Vec<Warning>,
+    /// The conditions that are to hold in some execution and that one came to, in the order of their places.
+    pub conditions: Vec<Condition>,
+    /// Whether the check fails if one of `conditions` never held.
+    pub conditions_required: bool,
     /// The command that runs the check again, if it is known.
     pub rerun: Option<String>,
     /// All failures, if the check continued after the first.
@@ -93,6 +97,23 @@ impl Report {
             | Verdict::NothingToExplore => None,
         }
     }
+
+    /// Returns whether the check failed: an execution fails, or a condition never held that had to.
+    pub fn has_failed(&self) -> bool {
+        let is_unmet = self.conditions.iter().any(|condition| !condition.held);
+        self.failure().is_some() || self.conditions_required && is_unmet
+    }
+}
+
+/// A condition that is to hold in some execution.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Condition {
+    /// The name that the program gave it.
+    pub name: String,
+    /// The place in the program.
+    pub site: Site,
+    /// Whether it held in an execution.
+    pub held: bool,
 }
 
 /// The numbers of runs in which a thread was stopped, by reason.
@@ -116,6 +137,7 @@ impl Incomplete {
 
 /// The verdict of a check.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Verdict {
     /// Every execution was tried and none fails.
     Exhausted,
@@ -192,6 +214,7 @@ pub struct Phase {
 
 /// How a phase of a check ended.
 #[derive(Copy, Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum PhaseEnd {
     /// Every execution was tried.
     Exhausted,

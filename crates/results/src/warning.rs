@@ -13,6 +13,7 @@ pub struct Warning {
 
 /// Kinds of suspicious behaviour.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum WarningKind {
     /// The execution leaves something behind.
     Leak(Leak),
@@ -24,6 +25,7 @@ pub enum WarningKind {
 
 /// Something that an execution leaves behind.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Leak {
     /// A thread that is blocked forever after main has ended.
     Thread {

@@ -21,8 +21,8 @@ mod heap;
 mod name;
 
 pub(crate) use execution::{BodyResult, Execution, ExitSwitch, PlainAccess, RunFlags};
-pub use heap::{allocated, freed};
-pub(crate) use heap::{restore_after_run, unobserved};
+pub(crate) use heap::restore_after_run;
+pub use heap::{allocated, freed, unobserved};
 pub use name::{Name, NameCopy, take_met_shared};
 
 struct Port {

@@ -154,6 +154,7 @@ fn is_explainable(finding: &Finding) -> bool {
         Finding::WaitsForever { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. } => false,
+        _ => raddle_results::new_variant(),
     }
 }
 
@@ -170,6 +171,7 @@ fn is_caused_by_order(finding: &Finding) -> bool {
         | Finding::StepLimit { .. }
         | Finding::WaitsForever { .. }
         | Finding::Nondeterminism { .. } => false,
+        _ => raddle_results::new_variant(),
     }
 }
 
@@ -185,6 +187,7 @@ fn depends_on_orders(finding: &Finding, memory: MemoryModel) -> bool {
         | Finding::StepLimit { .. }
         | Finding::WaitsForever { .. }
         | Finding::Nondeterminism { .. } => false,
+        _ => raddle_results::new_variant(),
     }
 }
 
@@ -473,6 +476,7 @@ impl Trials for Bench<'_, '_> {
             Some(CutOff::Time) => Unknown::Time,
             Some(CutOff::Leaks) => Unknown::Leaks,
             Some(CutOff::Executions) | None => Unknown::Executions,
+            Some(_) => raddle_results::new_variant(),
         }
     }
 

@@ -264,6 +264,7 @@ impl Check<'_> {
             | Finding::ReadTwice { .. }
             | Finding::StepLimit { .. }
             | Finding::Leak(_) => failure.reproduced && self.confirm(&failure.trace),
+            _ => raddle_results::new_variant(),
         }
     }
 }

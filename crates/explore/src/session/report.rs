@@ -101,6 +101,8 @@ impl Check<'_> {
             guarantees: details.guarantees,
             failures: self.settings.keep_going.then(|| Box::new(tally.census.sum(runs))),
             warnings: tally.warnings.into_vec(),
+            conditions: Vec::new(),
+            conditions_required: false,
             rerun: None,
         }
     }

@@ -43,6 +43,7 @@ fn of_finding(run: &Trace, finding: &Finding) -> Vec<EventId> {
         | Finding::ReadTwice { .. }
         | Finding::StepLimit { .. }
         | Finding::Nondeterminism { .. } => Vec::new(),
+        _ => raddle_results::new_variant(),
     }
 }
 

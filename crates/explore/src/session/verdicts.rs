@@ -236,5 +236,6 @@ fn is_of_one_run(finding: &Finding) -> bool {
         | Finding::Leak(_)
         | Finding::StepLimit { .. } => true,
         Finding::Nondeterminism { .. } => false,
+        _ => raddle_results::new_variant(),
     }
 }

@@ -92,6 +92,7 @@ fn lines(kind: &WarningKind) -> Vec<Site> {
             lines.sort_by_key(ToString::to_string);
             lines
         }
+        _ => raddle_results::new_variant(),
     }
 }
 

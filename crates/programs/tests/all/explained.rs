@@ -99,10 +99,11 @@ fn caused(failure: &Failure) -> String {
 
 fn repaired(failure: &Failure) -> String {
     let known = failure.explanation.as_ref().expect("the failure is explained");
-    let kind = |repair: &Repair| match repair.change {
+    let kind = |repair: &Repair| match &repair.change {
         Change::Turned(_) => "turned",
         Change::Excluded(_) => "one lock",
         Change::Orders(_) => "orderings",
+        other => panic!("{other:?}"),
     };
     let kinds: Vec<&str> = known.repairs.iter().map(kind).collect();
     format!("repairs: {}, {:?}", kinds.join(", "), known.no_repairs)

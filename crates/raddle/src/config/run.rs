@@ -3,25 +3,27 @@
 use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::rc::Rc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use raddle_core::Site;
 use raddle_explore::{
     Budget, Elapsed, Session, Settings, Strategy, Warnings, Workers, racing_lines,
 };
-use raddle_results::{Failure, Progress, Report, Verdict};
+use raddle_results::{self as results, Failure, Progress, Verdict};
 use raddle_runtime::interrupt::{self, Watch};
 use raddle_runtime::{Options, Runtime, port, replay_guard};
 
 use super::{Config, DEFAULT_WATCHDOG, MAX_THREADS, StrategyArgument, Watchdog};
 use crate::alloc::Alloc;
+use crate::conditions::Conditions;
 use crate::done::{Done, Target, write_to_stderr};
 use crate::environment::Environment;
 use crate::files::{self, Folder};
 use crate::live::Live;
 use crate::remembered::Remembered;
-use crate::settings::{Granularity, Panics, SettingError};
+use crate::report::Report;
+use crate::settings::{Granularity, Panics, SettingError, Sometimes};
 use crate::turn::Turn;
 
 /// A check may take one of this many parts of the time that is left for all checks.
@@ -53,7 +55,9 @@ impl Config {
         F: Fn() + Send + Sync + 'static,
     {
         let watch = Watch::new();
-        let done = match self.run_watched(caller, &program_of(program), Some(&watch)) {
+        let conditions = Conditions::new();
+        let program = program_of(program, &conditions);
+        let done = match self.run_watched(caller, &program, &conditions, Some(&watch)) {
             Ok(done) => done,
             Err(_) if watch.is_interrupted() => {
                 write_to_stderr("raddle: interrupted in the first execution\n");
@@ -70,7 +74,7 @@ impl Config {
         }
         drop(watch);
         let text = done.text(Target::Panic);
-        if done.report.failure().is_none() {
+        if !done.report.has_failed() {
             println!("{}", done.text(Target::Terminal));
             return Ok(done.report);
         }
@@ -91,13 +95,8 @@ impl Config {
     where
         F: Fn() + Send + Sync + 'static,
     {
-        self.run_dyn(&program_of(program))
-    }
-
-    #[track_caller]
-    fn run_dyn(self, program: &(dyn Fn() + Sync + 'static)) -> Report {
-        match self.run_watched(Location::caller(), program, None) {
-            Ok(done) => done.report,
+        match self.try_run(program) {
+            Ok(report) => report,
             Err(error) => panic!("raddle: {error}"),
         }
     }
@@ -108,7 +107,9 @@ impl Config {
     where
         F: Fn() + Send + Sync + 'static,
     {
-        Ok(self.run_watched(Location::caller(), &program_of(program), None)?.report)
+        let conditions = Conditions::new();
+        let program = program_of(program, &conditions);
+        Ok(self.run_watched(Location::caller(), &program, &conditions, None)?.report)
     }
 
     /// Runs the check. It ends early if `watch` sees an interruption.
@@ -116,6 +117,7 @@ impl Config {
         self,
         caller: &Location<'_>,
         program: &(dyn Fn() + Sync + 'static),
+        conditions: &Conditions,
         watch: Option<&Watch>,
     ) -> Result<Done, SettingError> {
         let config = Environment::get()?.apply(self)?;
@@ -196,7 +198,7 @@ impl Config {
         let remembered = (config.remember && !is_replay && !config.keep_going)
             .then(|| Remembered::of(&settings.name))
             .flatten();
-        let attempt = |_turn: Turn| -> Result<Report, SettingError> {
+        let attempt = |_turn: Turn| -> Result<results::Report, SettingError> {
             let mut runtime = make();
             let total = config.total_time.map(share_of);
             let limit = [config.time, total].into_iter().flatten().min();
@@ -229,6 +231,8 @@ impl Config {
                 remembered.add(&failure.token);
             }
         }
+        report.conditions = conditions.list();
+        report.conditions_required = config.sometimes == Sometimes::Fail;
         report.rerun = config.name.and_then(|name| name.origin?.command(&name.text));
         files::shorten_tokens(&mut report, folder.as_ref());
         let page = folder.and_then(|folder| match folder.write(&report) {
@@ -238,7 +242,7 @@ impl Config {
                 None
             }
         });
-        Ok(Done { report, page, color: config.color })
+        Ok(Done { report: Report::new(report), page, color: config.color })
     }
 }
 
@@ -250,12 +254,13 @@ fn share_of(total: Duration) -> Duration {
 }
 
 /// The reported failure, and one failure of each cause.
-pub(crate) fn failures_mut(report: &mut Report) -> impl Iterator<Item = &mut Failure> {
+pub(crate) fn failures_mut(report: &mut results::Report) -> impl Iterator<Item = &mut Failure> {
     let reported = match &mut report.verdict {
         Verdict::Failed(failure) => Some(&mut **failure),
         Verdict::Exhausted | Verdict::Bounded(_) | Verdict::Sampled | Verdict::NothingToExplore => {
             None
         }
+        _ => raddle_results::new_variant(),
     };
     let causes = report.failures.iter_mut().flat_map(|failures| &mut failures.causes);
     reported.into_iter().chain(causes.map(|cause| &mut cause.failure))
@@ -289,9 +294,16 @@ fn default_name(caller: &Location<'_>) -> String {
     }
 }
 
-/// Wraps `program` to be the main thread of a run.
-fn program_of<F: Fn() + Sync + 'static>(program: F) -> impl Fn() + Sync + 'static {
-    move || crate::thread::run_body(&program)
+/// Wraps `program` to be the main thread of a run of a check with these conditions.
+fn program_of<F: Fn() + Sync + 'static>(
+    program: F,
+    conditions: &Arc<Conditions>,
+) -> impl Fn() + Sync + 'static {
+    let conditions = conditions.clone();
+    move || {
+        conditions.enter();
+        crate::thread::run_body(&program)
+    }
 }
 
 struct Clock<'a> {

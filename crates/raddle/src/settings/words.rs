@@ -39,6 +39,16 @@ pub enum Panics {
     Join,
 }
 
+/// What a condition of [`sometimes!`](crate::sometimes) is that never held.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum Sometimes {
+    /// It is noted in the report.
+    #[default]
+    Note,
+    /// The check fails.
+    Fail,
+}
+
 /// Whether to show something.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Show {
@@ -77,6 +87,11 @@ impl Word for Granularity {
 impl Word for Panics {
     const WORDS: &'static [(&'static str, Panics)] =
         &[("fail", Panics::Fail), ("join", Panics::Join)];
+}
+
+impl Word for Sometimes {
+    const WORDS: &'static [(&'static str, Sometimes)] =
+        &[("note", Sometimes::Note), ("fail", Sometimes::Fail)];
 }
 
 impl Word for Show {

@@ -61,8 +61,7 @@ fn executions_that_contradict_an_assumption_are_counted_apart() {
         "{text}"
     );
     assert!(
-        raddle::json(&report)
-            .contains(r#""incomplete": {"assumed": 1, "waits": 0, "out_of_time": 0}"#)
+        report.to_json().contains(r#""incomplete": {"assumed": 1, "waits": 0, "out_of_time": 0}"#)
     );
 }
 

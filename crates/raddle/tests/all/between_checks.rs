@@ -17,10 +17,10 @@ struct Summary {
 }
 
 fn summary(report: &Report) -> Summary {
-    let Report { executions, steps, classes, threads, .. } = *report;
+    let counts = [report.executions, report.steps, report.classes, report.threads.into()];
     let failure = report.failure();
     Summary {
-        counts: [executions, steps, classes, threads.into()],
+        counts,
         failure: failure.map(|it| (it.finding.clone(), it.token.clone(), it.trace.clone())),
     }
 }

@@ -115,7 +115,7 @@ fn aborted_runs_leave_their_threads_behind() {
                 threads.into_iter().for_each(|thread| thread.join().unwrap());
                 panics.join().unwrap();
             });
-            let failures = report.failures.expect("it fails");
+            let failures = report.failures.as_ref().expect("it fails");
             let causes: Vec<_> = failures.causes.iter().collect();
             assert_eq!((failures.failing, causes.len()), (300, 1), "{strategy}: {causes:?}");
             // Threads that have not ended are leaked, with what they hold.

@@ -266,7 +266,7 @@ fn control_characters_are_visible() {
     let config = raddle::Config::new().name(evil);
     let report = config.run(move || panic!("{evil}\u{1b}[2Jcleared\r"));
     let is_control = |letter: char| letter != '\n' && letter.is_control();
-    for text in [raddle::text(&report), raddle::html(&report), raddle::json(&report)] {
+    for text in [raddle::text(&report), report.to_html(), report.to_json()] {
         assert!(!text.contains(is_control), "{text:?}");
         assert!(text.contains("title"), "{text}");
     }

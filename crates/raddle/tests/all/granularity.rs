@@ -32,7 +32,7 @@ fn run(granularity: Granularity) -> Report {
 fn points(report: &Report) -> usize {
     let failure = report.failure().expect("a failure");
     let is_plain = |name: &str| name.contains("cell");
-    let json = raddle::json(report);
+    let json = report.to_json();
     assert!(failure.reproduced && is_plain(&json));
     failure.trace.events.iter().filter(|event| format!("{:?}", event.op).contains("Cell")).count()
 }
@@ -106,8 +106,8 @@ fn objects_have_their_given_names() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!text.contains("mutex 1"), "{text}");
-    assert!(raddle::json(&report).contains(r#""name": "accounts""#));
-    assert!(raddle::html(&report).contains("accounts"));
+    assert!(report.to_json().contains(r#""name": "accounts""#));
+    assert!(report.to_html().contains("accounts"));
     // Outside a check `name` does nothing.
     raddle::name(&Mutex::new(0), "unused");
 }

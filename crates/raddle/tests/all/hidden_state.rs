@@ -35,7 +35,7 @@ fn claims_nothing(report: &Report) {
     assert!(text.lines().next().unwrap().ends_with("; threads share unseen state"), "{text}");
     assert!(text.contains("an atomic or a lock of `std`: searches prove nothing"), "{text}");
     assert!(!text.contains("none fails") && !text.contains("exhaustive:"), "{text}");
-    assert!(raddle::json(report).contains(r#""hidden_state": {"#));
+    assert!(report.to_json().contains(r#""hidden_state": {"#));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn searches_claim_nothing() {
 fn a_search_of_every_interleaving_is_not_affected() {
     let report = Config::new().strategy("dfs").run(shares_an_atomic_of_std);
     assert!(matches!(report.verdict, Verdict::Exhausted), "{}", raddle::text(&report));
-    assert_eq!((report.equivalents, report.hidden_state), (0, None));
+    assert_eq!((report.equivalents, &report.hidden_state), (0, &None));
 }
 
 #[test]

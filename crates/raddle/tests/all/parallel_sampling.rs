@@ -22,7 +22,7 @@ fn without_times(report: &Report) -> String {
             panic.backtrace = None;
         }
     }
-    raddle::json(&report)
+    report.to_json()
 }
 
 /// Threads spawn threads concurrently, so the ids of the threads depend on the schedule.

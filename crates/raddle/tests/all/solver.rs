@@ -51,7 +51,7 @@ fn a_lost_update_takes_few_executions() {
             assert!(failure.reproduced && failure.execution <= 4, "{}", failure.execution);
             let text = raddle::text(&report);
             assert!(text.contains("memory-access patterns: "), "{text}");
-            let patterns = report.patterns.unwrap();
+            let patterns = report.patterns.as_ref().unwrap();
             assert_eq!(patterns.missed, 0);
         }
     }
@@ -74,7 +74,7 @@ fn an_exhausted_search_reports_coverage() {
     assert_eq!((coverage.covered, coverage.variables.len()), (2, 1), "{coverage:?}");
     let text = raddle::text(&report);
     assert!(text.contains("nothing is left to try"), "{text}");
-    let json = raddle::json(&report);
+    let json = report.to_json();
     assert!(json.contains(r#""coverage": {"#) && json.contains(r#""is_done": true"#), "{json}");
     assert!(matches!(run("mcr", clean).verdict, Verdict::Exhausted));
 }
@@ -84,7 +84,7 @@ fn every_strategy_reports_coverage_on_request() {
     let sampled = |by| {
         let config = Config::new().strategy("random").runs(100).coverage(by);
         let coverage = config.run(|| drop(std::panic::catch_unwind(lost_update)));
-        coverage.coverage.unwrap()
+        coverage.coverage.clone().unwrap()
     };
     let (lines, events) = (sampled(Accesses::BySite), sampled(Accesses::ByEvent));
     // By event there are three reads and two writes. By site there are two reads and one write.

@@ -126,7 +126,7 @@ fn an_endless_loop_is_described() {
         {
             assert!(text.contains(part) && text.contains("spinning.rs:"), "{text}");
         }
-        assert!(raddle::json(&report).contains(r#""repeated""#));
+        assert!(report.to_json().contains(r#""repeated""#));
     });
 }
 

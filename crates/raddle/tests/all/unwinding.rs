@@ -211,7 +211,7 @@ fn threads_are_left_behind_during_spawns_and_joins() {
             second.join().unwrap();
             panics.join().unwrap();
         });
-        let failures = report.failures.expect("it fails");
+        let failures = report.failures.as_ref().expect("it fails");
         assert_eq!((failures.failing, failures.causes.len()), (300, 1), "{strategy}");
         // Threads that have not ended are leaked, wherever they are.
         assert!(ALIVE.swap(0, Relaxed) > 0 && report.leaked > 0, "{strategy}");

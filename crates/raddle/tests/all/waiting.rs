@@ -447,7 +447,7 @@ fn the_last_change_and_blocked_threads_are_named() {
         assert!(text.contains("main waits forever in a loop"), "{text}");
         assert!(text.contains("(last changed in step "), "{text}");
         assert!(text.contains("waits for mutex 1 at "), "{text}");
-        let json = raddle::json(&report);
+        let json = report.to_json();
         assert!(json.contains(r#""waits-forever""#), "{json}");
     }
 }

@@ -51,7 +51,7 @@ fn leaks_are_warnings() {
     );
     let text = raddle::text(&report);
     assert!(text.contains("note: in execution 1, thread 1 is still blocked at"), "{text}");
-    assert!(raddle::json(&report).contains(r#""kind": "leak""#));
+    assert!(report.to_json().contains(r#""kind": "leak""#));
 
     let report = Config::new().run(leaks_a_lock);
     assert!(
@@ -196,8 +196,8 @@ fn opposite_orders_that_never_overlap_are_a_warning() {
     let text = raddle::text(&report);
     assert!(text.contains("warning: locks are acquired in different orders: "), "{text}");
     assert!(text.contains("holds A (acquired at") && text.contains("and acquires B at"), "{text}");
-    assert!(raddle::json(&report).contains(r#""kind": "lock-order""#));
-    assert!(raddle::html(&report).contains("locks are acquired in different orders"));
+    assert!(report.to_json().contains(r#""kind": "lock-order""#));
+    assert!(report.to_html().contains("locks are acquired in different orders"));
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn both_places_are_named() {
         text.contains("use after free: thread 1 uses") && text.contains("reports::free"),
         "{text}"
     );
-    assert!(!raddle::json(&report).is_empty() && raddle::html(&report).contains("use after free"));
+    assert!(!report.to_json().is_empty() && report.to_html().contains("use after free"));
 }
 
 /// Both threads free a number that no thread has used, or, if `is_object` is false, memory with no object in it.

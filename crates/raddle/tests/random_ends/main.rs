@@ -114,6 +114,7 @@ fn wrong(
             claims.partial += 1;
             None
         }
+        other => Some(format!("{other:?}")),
     }
     .or_else(|| {
         // Executions that are made to see whether a loop counts may deadlock, too.

@@ -81,6 +81,7 @@ pub(super) fn finding(finding: &results::Finding, trace: &Trace, words: &Words<'
             let (what, thread, object, site, bytes) = leak(left);
             Finding::Leak { what, thread, object, site, bytes }
         }
+        _ => raddle_results::new_variant(),
     }
 }
 
@@ -100,6 +101,7 @@ pub(super) fn warning_kind(kind: &results::WarningKind) -> WarningKind {
             };
             WarningKind::LockOrder { orders: orders.iter().map(order).collect() }
         }
+        _ => raddle_results::new_variant(),
     }
 }
 
@@ -110,6 +112,7 @@ fn leak(leak: &Leak) -> (LeakKind, u32, u32, Place, Option<u64>) {
         Leak::Memory { thread, object, site, bytes } => {
             (LeakKind::Memory, thread, object, site, Some(bytes as u64))
         }
+        _ => raddle_results::new_variant(),
     };
     (what, thread.0, object.0, site.into(), bytes)
 }

@@ -22,6 +22,7 @@ pub(super) fn repair(repair: &results::Repair, words: &Words<'_>) -> Repair {
             };
             Change::Excluded { regions: regions.iter().map(region).collect() }
         }
+        _ => raddle_results::new_variant(),
     };
     Repair { change, executions: repair.executions }
 }

@@ -5,21 +5,7 @@ use raddle_core::locks::{Change, change};
 use raddle_core::{Event, EventId, Moment, ObjectId, Trace};
 use raddle_results::document::{Place, Stack};
 
-/// Functions with these beginnings are not the program's.
-const FOREIGN: [&str; 12] = [
-    "std::",
-    "core::",
-    "alloc::",
-    "<std::",
-    "<core::",
-    "<alloc::",
-    "raddle::",
-    "<raddle::",
-    "raddle_runtime::",
-    "<raddle_runtime::",
-    "__",
-    "_",
-];
+use crate::frames;
 
 /// Returns the stacks that were recorded at what the parties of a failure did, but not where locks are released.
 pub(super) fn stacks(run: &Trace, words: &Words<'_>) -> Vec<Stack> {
@@ -98,8 +84,7 @@ pub(super) fn program_place(stack: &str) -> Option<String> {
 }
 
 fn is_of_program(frame: &Frame<'_>) -> bool {
-    let is_glue = frame.function.contains("drop_in_place") || frame.function.contains("drop_glue");
-    !is_glue && !FOREIGN.iter().any(|foreign| frame.function.starts_with(foreign))
+    frames::is_of_program(frame.function)
 }
 
 /// Returns the frames of a stack as `std::backtrace` writes it: numbered functions, each followed by its line.

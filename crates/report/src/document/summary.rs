@@ -56,6 +56,7 @@ pub(super) fn summary(finding: &Finding, names: &Names<'_>) -> String {
         }
         Finding::Nondeterminism { .. } => "the program is not deterministic".into(),
         Finding::Leak(leak) => leak_summary(leak, names),
+        _ => raddle_results::new_variant(),
     }
 }
 
@@ -70,6 +71,7 @@ fn leak_summary(leak: &Leak, names: &Names<'_>) -> String {
         Leak::Memory { object, .. } => {
             format!("the memory of {} is never freed", names.name(*object))
         }
+        _ => raddle_results::new_variant(),
     }
 }
 
@@ -92,6 +94,7 @@ pub(super) fn warning_summary(warning: &Warning) -> String {
              execution that deadlocks was found",
             orders.iter().map(|order| order_in_words(order, orders)).collect::<Vec<_>>().join("; ")
         ),
+        _ => raddle_results::new_variant(),
     }
 }
 

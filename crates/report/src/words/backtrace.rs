@@ -1,4 +1,6 @@
-//! Backtraces without the frames of panicking itself and of raddle, which are the same every time.
+//! Backtraces without the frames of panicking itself, of raddle and of the standard library, which are the same every time.
+
+use crate::frames::is_of_program;
 
 /// Returns the frames of `backtrace` that belong to the program; all of them if there are none.
 pub(crate) fn program_part(backtrace: &str) -> String {
@@ -13,7 +15,9 @@ pub(crate) fn program_part(backtrace: &str) -> String {
     let first = frames.iter().rposition(|frame| is(frame, PANICKING)).map_or(0, |last| last + 1);
     let rest = &frames[first..];
     let end = rest.iter().position(|frame| is(frame, RUNNING)).unwrap_or(rest.len());
-    let kept = if rest[..end].is_empty() { &frames[..] } else { &rest[..end] };
+    let own: Vec<Vec<&str>> =
+        rest[..end].iter().filter(|frame| is_of_program(function(frame[0]))).cloned().collect();
+    let kept = if own.is_empty() { &frames } else { &own };
     kept.concat().join("\n")
 }
 
@@ -22,6 +26,11 @@ const PANICKING: &[&str] =
     &["core::panicking::", "rust_begin_unwind", "core::result::unwrap_failed"];
 /// Functions that call the program.
 const RUNNING: &[&str] = &["raddle_runtime::", "__rust_begin_short_backtrace"];
+
+/// Returns the function of the first line of a frame.
+fn function(line: &str) -> &str {
+    line.split_once(": ").map_or(line, |(_, function)| function)
+}
 
 /// Returns whether a line begins a frame: `  12: function`.
 fn begins_frame(line: &str) -> bool {
@@ -38,8 +47,9 @@ mod tests {
     fn only_frames_of_the_program_are_kept() {
         let backtrace = "   0: std::backtrace\n             at ./backtrace.rs:1:2\n   \
             1: rust_begin_unwind\n   2: core::panicking::panic_fmt\n             at ./p.rs:3:4\n   \
-            3: demo::inner\n             at ./demo.rs:5:6\n  14: demo::outer\n  \
-            15: raddle_runtime::run::work\n  16: demo::main";
+            3: demo::inner\n             at ./demo.rs:5:6\n   \
+            4: core::ops::function::FnOnce::call_once\n             at ./function.rs:1:1\n   \
+            5: <raddle::sync::Mutex<T>>::with\n  14: demo::outer\n  15: raddle_runtime::run::work\n  16: demo::main";
         assert_eq!(
             program_part(backtrace),
             "   3: demo::inner\n             at ./demo.rs:5:6\n  14: demo::outer"

@@ -28,7 +28,27 @@ pub(crate) fn lines(document: &Document) -> Vec<String> {
         Verdict::Failed => return Vec::new(),
     };
     lines.extend(ended_early(document));
+    lines.extend(never_held(document));
     lines
+}
+
+/// Returns the conditions that never held.
+fn never_held(document: &Document) -> Vec<String> {
+    let is_proved = matches!(document.verdict, Verdict::Exhausted | Verdict::NothingToExplore)
+        && document.discarded == 0;
+    let words = if is_proved { "cannot hold" } else { "never held" };
+    let unmet = document.conditions.iter().filter(|condition| !condition.held);
+    unmet.map(|one| format!("{words}: `{}` ({})", one_line(&one.name), one.site)).collect()
+}
+
+/// Returns what is wrong if no execution fails, but a condition never held that had to.
+pub(crate) fn unmet(document: &Document) -> Option<String> {
+    let unmet = document.conditions.iter().filter(|condition| !condition.held).count() as u64;
+    let is_failure = document.conditions_required && unmet > 0 && document.failure.is_none();
+    is_failure.then(|| {
+        let subject = count(unmet, "condition", "conditions");
+        format!("{subject} never held that had to hold in some execution")
+    })
 }
 
 /// Returns why the check ended before its time, if threads that were left behind are the reason.
@@ -302,6 +322,7 @@ fn explained(phase: &Phase, document: &Document) -> Option<String> {
         | PhaseEnd::Exhausted
         | PhaseEnd::OutOfBudget
         | PhaseEnd::Failed => None,
+        _ => raddle_results::new_variant(),
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) fn shrunk(explanation: &Explanation) -> String {
         None => match cut_off {
             Some(CutOff::Leaks) => "not shrunk".to_owned(),
             Some(CutOff::Executions | CutOff::Time) | None => return String::new(),
+            _ => raddle_results::new_variant(),
         },
     };
     if *minimal {
@@ -36,6 +37,7 @@ pub(crate) fn shrunk(explanation: &Explanation) -> String {
         Some(CutOff::Leaks) => {
             text += " · ended because failing executions have left too many threads behind";
         }
+        _ => raddle_results::new_variant(),
     }
     text
 }
@@ -78,6 +80,7 @@ pub(crate) fn causes(explanation: &Explanation, trace: &Trace) -> String {
             confidence(executions),
             number = thousands(executions)
         ),
+        _ => raddle_results::new_variant(),
     }
 }
 
@@ -121,6 +124,7 @@ fn absent(unknown: Unknown) -> Option<&'static str> {
         | Unknown::SeqCstToo
         | Unknown::NoChange
         | Unknown::FrontEnd => None,
+        _ => raddle_results::new_variant(),
     }
 }
 
@@ -143,6 +147,7 @@ pub(crate) fn unexplained(unknown: Unknown) -> &'static str {
         | Unknown::SeqCstToo
         | Unknown::NoChange
         | Unknown::FrontEnd => "not shrunk",
+        _ => raddle_results::new_variant(),
     }
 }
 

@@ -101,5 +101,6 @@ fn absent(unknown: Unknown) -> Option<&'static str> {
         | Unknown::WeakMemory
         | Unknown::NoOrder
         | Unknown::FrontEnd => None,
+        _ => raddle_results::new_variant(),
     }
 }

@@ -151,7 +151,8 @@ fn noted(note: &Note, trace: &Trace) -> Act {
         thread: note.thread,
         object: None,
         text: match note.kind {
-            NoteKind::Note | NoteKind::Output => one_line(&note.text),
+            NoteKind::Note => one_line(&note.text),
+            NoteKind::Output => format!("prints: {}", one_line(&note.text)),
             NoteKind::Panic => format!("panics: {}", one_line(&note.text)),
         },
         source: note.place.as_deref().map(without_column).unwrap_or_default().into(),

@@ -153,6 +153,8 @@ pub(crate) fn report(verdict: Verdict) -> Report {
         guarantees: Vec::new(),
         unseen: None,
         failures: None,
+        conditions: Vec::new(),
+        conditions_required: false,
         rerun: None,
         warnings: Vec::new(),
         threads: 3,

@@ -21,8 +21,9 @@ fn check(program: fn(), expected: Expect) {
 }
 
 fn check_with(config: raddle::Config, program: fn(), expected: Expect) {
-    let report = settled(config.run(program));
-    let page = raddle::html(&report);
+    let report = config.run(program);
+    let page = report.to_html();
+    let report = settled(report);
     json::parsed(&report);
     let text = raddle_report::text(&report);
     // Tokens depend on nothing else than what is shown.
@@ -63,35 +64,35 @@ fn an_atomicity_violation() {
               shrunk from 3 preemptions to 1: no execution without a preemption fails this way
 
                    main                                   thread 1                     thread 2
-                1  spawn thread 1                         │                                                          crates/report/tests/goldens/explained.rs:43
-                2  spawn thread 2                         │                            │                             crates/report/tests/goldens/explained.rs:43
-                3  │                                      atomic 1.load → 100          │                             crates/report/tests/goldens/explained.rs:44   reads the initial value
-                ·  │                                      balance 100                  │                             crates/report/tests/goldens/explained.rs:45
-                4  │                                      │                            atomic 1.load → 100           crates/report/tests/goldens/explained.rs:44   reads the initial value
-                ·  │                                      │                            balance 100                   crates/report/tests/goldens/explained.rs:45
-                5  │                                      │                            atomic 1.fetch_sub 80 → 100   crates/report/tests/goldens/explained.rs:47   reads the initial value
+                1  spawn thread 1                         │                                                          crates/report/tests/goldens/explained.rs:44
+                2  spawn thread 2                         │                            │                             crates/report/tests/goldens/explained.rs:44
+                3  │                                      atomic 1.load → 100          │                             crates/report/tests/goldens/explained.rs:45   reads the initial value
+                ·  │                                      balance 100                  │                             crates/report/tests/goldens/explained.rs:46
+                4  │                                      │                            atomic 1.load → 100           crates/report/tests/goldens/explained.rs:45   reads the initial value
+                ·  │                                      │                            balance 100                   crates/report/tests/goldens/explained.rs:46
+                5  │                                      │                            atomic 1.fetch_sub 80 → 100   crates/report/tests/goldens/explained.rs:48   reads the initial value
                 6  │                                      │                            ends
-                7  │                                      atomic 1.fetch_sub 80 → 20                                 crates/report/tests/goldens/explained.rs:47   reads 5
+                7  │                                      atomic 1.fetch_sub 80 → 20                                 crates/report/tests/goldens/explained.rs:48   reads 5
                 8  │                                      ends
-                9  join thread 1                                                                                     crates/report/tests/goldens/explained.rs:52
-               10  join thread 2                                                                                     crates/report/tests/goldens/explained.rs:52
-               11  atomic 1.load → 18446744073709551556                                                              crates/report/tests/goldens/explained.rs:53   reads 7
-                ✗  panics                                                                                            crates/report/tests/goldens/explained.rs:53
+                9  join thread 1                                                                                     crates/report/tests/goldens/explained.rs:53
+               10  join thread 2                                                                                     crates/report/tests/goldens/explained.rs:53
+               11  atomic 1.load → 18446744073709551556                                                              crates/report/tests/goldens/explained.rs:54   reads 7
+                ✗  panics                                                                                            crates/report/tests/goldens/explained.rs:54
 
-              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:39
+              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:40
 
-              main panicked at crates/report/tests/goldens/explained.rs:53:5
+              main panicked at crates/report/tests/goldens/explained.rs:54:5
 
               why: it fails whenever
-                1. thread 1: atomic 1.load at crates/report/tests/goldens/explained.rs:44 (step 3)
-                   before thread 2: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:47 (step 5)
-                2. thread 2: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:47 (step 5)
-                   before thread 1: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:47 (step 7)
+                1. thread 1: atomic 1.load at crates/report/tests/goldens/explained.rs:45 (step 3)
+                   before thread 2: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:48 (step 5)
+                2. thread 2: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:48 (step 5)
+                   before thread 1: atomic 1.fetch_sub 80 at crates/report/tests/goldens/explained.rs:48 (step 7)
               proved: all 2 executions that do so fail; no smaller set is enough
 
               repair: hold one lock around each of these (proved: all 2 executions then possible pass)
-                from load at crates/report/tests/goldens/explained.rs:44
-                  to fetch_sub 80 at crates/report/tests/goldens/explained.rs:47
+                from load at crates/report/tests/goldens/explained.rs:45
+                  to fetch_sub 80 at crates/report/tests/goldens/explained.rs:48
         "#]],
     );
 }
@@ -123,46 +124,46 @@ fn a_deadlock_of_three() {
               shrunk from 2 preemptions to 1: no execution without a preemption fails this way
 
                    main             thread 1       thread 2       thread 3
-                1  spawn thread 1   │                                            crates/report/tests/goldens/explained.rs:107
-                2  spawn thread 2   │              │                             crates/report/tests/goldens/explained.rs:107
-                3  spawn thread 3   │              │              │              crates/report/tests/goldens/explained.rs:107
-                4  │                mutex 1.lock   │              │              crates/report/tests/goldens/explained.rs:108
-                5  │                │              │              mutex 3.lock   crates/report/tests/goldens/explained.rs:108
-                6  │                │              mutex 2.lock   │              crates/report/tests/goldens/explained.rs:108
-                ✗  join thread 1    │              │              │              crates/report/tests/goldens/explained.rs:113   blocked forever
-                ✗  │                mutex 2.lock   │              │              crates/report/tests/goldens/explained.rs:109   blocked forever
-                ✗  │                │              mutex 3.lock   │              crates/report/tests/goldens/explained.rs:109   blocked forever
-                ✗  │                │              │              mutex 1.lock   crates/report/tests/goldens/explained.rs:109   blocked forever
+                1  spawn thread 1   │                                            crates/report/tests/goldens/explained.rs:108
+                2  spawn thread 2   │              │                             crates/report/tests/goldens/explained.rs:108
+                3  spawn thread 3   │              │              │              crates/report/tests/goldens/explained.rs:108
+                4  │                mutex 1.lock   │              │              crates/report/tests/goldens/explained.rs:109
+                5  │                │              │              mutex 3.lock   crates/report/tests/goldens/explained.rs:109
+                6  │                │              mutex 2.lock   │              crates/report/tests/goldens/explained.rs:109
+                ✗  join thread 1    │              │              │              crates/report/tests/goldens/explained.rs:114   blocked forever
+                ✗  │                mutex 2.lock   │              │              crates/report/tests/goldens/explained.rs:110   blocked forever
+                ✗  │                │              mutex 3.lock   │              crates/report/tests/goldens/explained.rs:110   blocked forever
+                ✗  │                │              │              mutex 1.lock   crates/report/tests/goldens/explained.rs:110   blocked forever
 
-              mutex 1  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:103
-              mutex 2  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:103
-              mutex 3  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:103
+              mutex 1  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:104
+              mutex 2  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:104
+              mutex 3  Mutex<Fork>, made at crates/report/tests/goldens/explained.rs:104
 
-              cycle: thread 1 → mutex 2 (held by thread 2, acquired at crates/report/tests/goldens/explained.rs:108)
-                   → thread 2 → mutex 3 (held by thread 3, acquired at crates/report/tests/goldens/explained.rs:108)
-                   → thread 3 → mutex 1 (held by thread 1, acquired at crates/report/tests/goldens/explained.rs:108)
+              cycle: thread 1 → mutex 2 (held by thread 2, acquired at crates/report/tests/goldens/explained.rs:109)
+                   → thread 2 → mutex 3 (held by thread 3, acquired at crates/report/tests/goldens/explained.rs:109)
+                   → thread 3 → mutex 1 (held by thread 1, acquired at crates/report/tests/goldens/explained.rs:109)
                    → thread 1
 
-              main waits for thread 1 to end at crates/report/tests/goldens/explained.rs:113
-              thread 1 waits for mutex 2 at crates/report/tests/goldens/explained.rs:109
-                held by thread 2, acquired at crates/report/tests/goldens/explained.rs:108
-              thread 2 waits for mutex 3 at crates/report/tests/goldens/explained.rs:109
-                held by thread 3, acquired at crates/report/tests/goldens/explained.rs:108
-              thread 3 waits for mutex 1 at crates/report/tests/goldens/explained.rs:109
-                held by thread 1, acquired at crates/report/tests/goldens/explained.rs:108
+              main waits for thread 1 to end at crates/report/tests/goldens/explained.rs:114
+              thread 1 waits for mutex 2 at crates/report/tests/goldens/explained.rs:110
+                held by thread 2, acquired at crates/report/tests/goldens/explained.rs:109
+              thread 2 waits for mutex 3 at crates/report/tests/goldens/explained.rs:110
+                held by thread 3, acquired at crates/report/tests/goldens/explained.rs:109
+              thread 3 waits for mutex 1 at crates/report/tests/goldens/explained.rs:110
+                held by thread 1, acquired at crates/report/tests/goldens/explained.rs:109
 
               why: it fails whenever
-                1. thread 1: mutex 1.lock at crates/report/tests/goldens/explained.rs:108 (step 4)
-                   before thread 3: mutex 1.lock at crates/report/tests/goldens/explained.rs:109 (not yet)
-                2. thread 3: mutex 3.lock at crates/report/tests/goldens/explained.rs:108 (step 5)
-                   before thread 2: mutex 3.lock at crates/report/tests/goldens/explained.rs:109 (not yet)
-                3. thread 2: mutex 2.lock at crates/report/tests/goldens/explained.rs:108 (step 6)
-                   before thread 1: mutex 2.lock at crates/report/tests/goldens/explained.rs:109 (not yet)
+                1. thread 1: mutex 1.lock at crates/report/tests/goldens/explained.rs:109 (step 4)
+                   before thread 3: mutex 1.lock at crates/report/tests/goldens/explained.rs:110 (not yet)
+                2. thread 3: mutex 3.lock at crates/report/tests/goldens/explained.rs:109 (step 5)
+                   before thread 2: mutex 3.lock at crates/report/tests/goldens/explained.rs:110 (not yet)
+                3. thread 2: mutex 2.lock at crates/report/tests/goldens/explained.rs:109 (step 6)
+                   before thread 1: mutex 2.lock at crates/report/tests/goldens/explained.rs:110 (not yet)
               proved: all 6 executions that do so fail; no smaller set is enough
 
               repair: hold one lock around each of these (proved: all 6 executions then possible pass)
-                from lock at crates/report/tests/goldens/explained.rs:108
-                  to unlock at crates/report/tests/goldens/explained.rs:108
+                from lock at crates/report/tests/goldens/explained.rs:109
+                  to unlock at crates/report/tests/goldens/explained.rs:109
         "#]],
     );
 }
@@ -193,35 +194,35 @@ fn a_lost_wakeup() {
               needs 1 preemption: no execution without a preemption fails this way
 
                    main                    thread 1
-                1  spawn thread 1          │                                        crates/report/tests/goldens/explained.rs:174
-                2  mutex 1.lock            │                                        crates/report/tests/goldens/explained.rs:179
-                3  atomic 1.load → false   │                                        crates/report/tests/goldens/explained.rs:180   reads the initial value
-                4  │                       atomic 1.store true                      crates/report/tests/goldens/explained.rs:175
-                5  │                       condvar 1.notify_one → wakes no thread   crates/report/tests/goldens/explained.rs:176
+                1  spawn thread 1          │                                        crates/report/tests/goldens/explained.rs:175
+                2  mutex 1.lock            │                                        crates/report/tests/goldens/explained.rs:180
+                3  atomic 1.load → false   │                                        crates/report/tests/goldens/explained.rs:181   reads the initial value
+                4  │                       atomic 1.store true                      crates/report/tests/goldens/explained.rs:176
+                5  │                       condvar 1.notify_one → wakes no thread   crates/report/tests/goldens/explained.rs:177
                 6  │                       ends
-                7  condvar 1.wait begins                                            crates/report/tests/goldens/explained.rs:181
-                8  mutex 1.unlock                                                   crates/report/tests/goldens/explained.rs:181   acquired in 2
-                ✗  condvar 1.wait                                                   crates/report/tests/goldens/explained.rs:181   blocked forever
+                7  condvar 1.wait begins                                            crates/report/tests/goldens/explained.rs:182
+                8  mutex 1.unlock                                                   crates/report/tests/goldens/explained.rs:182   acquired in 2
+                ✗  condvar 1.wait                                                   crates/report/tests/goldens/explained.rs:182   blocked forever
 
-              atomic 1   bool, made at crates/report/tests/goldens/explained.rs:171
-              mutex 1    Mutex<()>, made at crates/report/tests/goldens/explained.rs:171
-              condvar 1  made at crates/report/tests/goldens/explained.rs:171
+              atomic 1   bool, made at crates/report/tests/goldens/explained.rs:172
+              mutex 1    Mutex<()>, made at crates/report/tests/goldens/explained.rs:172
+              condvar 1  made at crates/report/tests/goldens/explained.rs:172
 
-              main waits for a notification of condvar 1 at crates/report/tests/goldens/explained.rs:181
-                notified in step 5, at crates/report/tests/goldens/explained.rs:176, when no thread waited
+              main waits for a notification of condvar 1 at crates/report/tests/goldens/explained.rs:182
+                notified in step 5, at crates/report/tests/goldens/explained.rs:177, when no thread waited
 
               why: it fails whenever
-                1. main: atomic 1.load at crates/report/tests/goldens/explained.rs:180 (step 3)
-                   before thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:175 (step 4)
-                2. thread 1: condvar 1.notify_one at crates/report/tests/goldens/explained.rs:176 (step 5)
-                   before main: condvar 1.wait begins at crates/report/tests/goldens/explained.rs:181 (step 7)
+                1. main: atomic 1.load at crates/report/tests/goldens/explained.rs:181 (step 3)
+                   before thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:176 (step 4)
+                2. thread 1: condvar 1.notify_one at crates/report/tests/goldens/explained.rs:177 (step 5)
+                   before main: condvar 1.wait begins at crates/report/tests/goldens/explained.rs:182 (step 7)
               proved: the one execution that does so fails; no smaller set is enough
 
               repair: hold one lock around each of these (proved: all 6 executions then possible pass)
-                from load at crates/report/tests/goldens/explained.rs:180
-                  to wait begins at crates/report/tests/goldens/explained.rs:181
-                from store true at crates/report/tests/goldens/explained.rs:175
-                  to notify_one at crates/report/tests/goldens/explained.rs:176
+                from load at crates/report/tests/goldens/explained.rs:181
+                  to wait begins at crates/report/tests/goldens/explained.rs:182
+                from store true at crates/report/tests/goldens/explained.rs:176
+                  to notify_one at crates/report/tests/goldens/explained.rs:177
         "#]],
     );
 }
@@ -245,16 +246,16 @@ fn every_execution_fails() {
               found by random after 1 execution (0.4 ms) · 5 steps · replayed once: it fails in the same way
 
                    main                thread 1
-                1  spawn thread 1      │                  crates/report/tests/goldens/explained.rs:233
-                2  │                   atomic 1.store 1   crates/report/tests/goldens/explained.rs:233
+                1  spawn thread 1      │                  crates/report/tests/goldens/explained.rs:234
+                2  │                   atomic 1.store 1   crates/report/tests/goldens/explained.rs:234
                 3  │                   ends
-                4  join thread 1                          crates/report/tests/goldens/explained.rs:235
-                5  atomic 1.load → 1                      crates/report/tests/goldens/explained.rs:236   reads 2
-                ✗  panics                                 crates/report/tests/goldens/explained.rs:236
+                4  join thread 1                          crates/report/tests/goldens/explained.rs:236
+                5  atomic 1.load → 1                      crates/report/tests/goldens/explained.rs:237   reads 2
+                ✗  panics                                 crates/report/tests/goldens/explained.rs:237
 
-              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:230
+              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:231
 
-              main panicked at crates/report/tests/goldens/explained.rs:236:5
+              main panicked at crates/report/tests/goldens/explained.rs:237:5
 
               why: every execution fails this way (proved: 1 execution)
 
@@ -366,30 +367,30 @@ fn a_weak_memory_bug() {
         config.memory(raddle::Memory::Rc11),
         unpublished,
         expect![[r#"
-        raddle: test `explained` FAILED — assertion `left == right` failed: the value is missing: left: 0, right: 7
-          found by dfs after 2 executions (0.4 ms) · 6 steps · replayed once: it fails in the same way
+            raddle: test `explained` FAILED — assertion `left == right` failed: the value is missing: left: 0, right: 7
+              found by dfs after 2 executions (0.4 ms) · 6 steps · replayed once: it fails in the same way
 
-               main                             thread 1
-            1  spawn thread 1                   │                               crates/report/tests/goldens/explained.rs:352
-            2  │                                atomic 1.store 7 (Relaxed)      crates/report/tests/goldens/explained.rs:353
-            3  │                                atomic 2.store true (Relaxed)   crates/report/tests/goldens/explained.rs:354
-            4  │                                ends
-            5  atomic 2.load (Acquire) → true                                   crates/report/tests/goldens/explained.rs:356   reads 3
-            6  atomic 1.load (Relaxed) → 0                                      crates/report/tests/goldens/explained.rs:357   reads the initial value, stale: 2 is newer
-            ✗  panics                                                           crates/report/tests/goldens/explained.rs:357
+                   main                             thread 1
+                1  spawn thread 1                   │                               crates/report/tests/goldens/explained.rs:353
+                2  │                                atomic 1.store 7 (Relaxed)      crates/report/tests/goldens/explained.rs:354
+                3  │                                atomic 2.store true (Relaxed)   crates/report/tests/goldens/explained.rs:355
+                4  │                                ends
+                5  atomic 2.load (Acquire) → true                                   crates/report/tests/goldens/explained.rs:357   reads 3
+                6  atomic 1.load (Relaxed) → 0                                      crates/report/tests/goldens/explained.rs:358   reads the initial value, stale: 2 is newer
+                ✗  panics                                                           crates/report/tests/goldens/explained.rs:358
 
-          atomic 1  usize, made at crates/report/tests/goldens/explained.rs:350
-          atomic 2  bool, made at crates/report/tests/goldens/explained.rs:350
+              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:351
+              atomic 2  bool, made at crates/report/tests/goldens/explained.rs:351
 
-          Step 6 read the initial value, although step 2 is newer: step 5 read what step 3 stored, but step 3 does not release.
-            It would need Release in step 3, or fence(Release) between step 2 (crates/report/tests/goldens/explained.rs:353) and step 3 (crates/report/tests/goldens/explained.rs:354).
-          Memory model RC11: load buffering was not explored.
+              Step 6 read the initial value, although step 2 is newer: step 5 read what step 3 stored, but step 3 does not release.
+                It would need Release in step 3, or fence(Release) between step 2 (crates/report/tests/goldens/explained.rs:354) and step 3 (crates/report/tests/goldens/explained.rs:355).
+              Memory model RC11: load buffering was not explored.
 
-          main panicked at crates/report/tests/goldens/explained.rs:357:9
+              main panicked at crates/report/tests/goldens/explained.rs:358:9
 
-          repair: by memory orderings (proved: all 2 executions then possible pass)
-            store at crates/report/tests/goldens/explained.rs:354: Relaxed → Release
-    "#]],
+              repair: by memory orderings (proved: all 2 executions then possible pass)
+                store at crates/report/tests/goldens/explained.rs:355: Relaxed → Release
+        "#]],
     );
 }
 
@@ -428,16 +429,16 @@ fn a_livelock() {
     let replay = text.find("  replay: ").expect("a token");
     expect![[r#"
         raddle: test `explained` FAILED — 2 threads wait forever in loops
-            ✗  atomic 2.load → false   │                       crates/report/tests/goldens/explained.rs:405   again and again
-            ✗  │                       atomic 1.load → false   crates/report/tests/goldens/explained.rs:400   again and again
+            ✗  atomic 2.load → false   │                       crates/report/tests/goldens/explained.rs:406   again and again
+            ✗  │                       atomic 1.load → false   crates/report/tests/goldens/explained.rs:401   again and again
 
-          atomic 1  bool, made at crates/report/tests/goldens/explained.rs:397
-          atomic 2  bool, made at crates/report/tests/goldens/explained.rs:397
+          atomic 1  bool, made at crates/report/tests/goldens/explained.rs:398
+          atomic 2  bool, made at crates/report/tests/goldens/explained.rs:398
 
           main waits in a loop, and changes nothing:
-            atomic 2.load → false at crates/report/tests/goldens/explained.rs:405 (atomic 2 was never changed)
+            atomic 2.load → false at crates/report/tests/goldens/explained.rs:406 (atomic 2 was never changed)
           thread 1 waits in a loop, and changes nothing:
-            atomic 1.load → false at crates/report/tests/goldens/explained.rs:400 (atomic 1 was never changed)
+            atomic 1.load → false at crates/report/tests/goldens/explained.rs:401 (atomic 1 was never changed)
           No thread is left that could change what is looked at.
     "#]]
     .assert_eq(&format!("{first}\n{}\n", text[end..replay].trim_end()));
@@ -468,26 +469,26 @@ fn a_data_race() {
               needs 1 preemption: no execution without a preemption fails this way
 
                    main                             thread 1
-                1  spawn thread 1                   │                               crates/report/tests/goldens/explained.rs:440
-                ✗  │                                writes cell 1                   crates/report/tests/goldens/explained.rs:441
-                2  │                                atomic 1.store true (Relaxed)   crates/report/tests/goldens/explained.rs:442
+                1  spawn thread 1                   │                               crates/report/tests/goldens/explained.rs:441
+                ✗  │                                writes cell 1                   crates/report/tests/goldens/explained.rs:442
+                2  │                                atomic 1.store true (Relaxed)   crates/report/tests/goldens/explained.rs:443
                 3  │                                ends
-                4  atomic 1.load (Acquire) → true                                   crates/report/tests/goldens/explained.rs:444   reads 2
-                ✗  reads cell 1                                                     crates/report/tests/goldens/explained.rs:445
-                5  join thread 1                                                    crates/report/tests/goldens/explained.rs:447
+                4  atomic 1.load (Acquire) → true                                   crates/report/tests/goldens/explained.rs:445   reads 2
+                ✗  reads cell 1                                                     crates/report/tests/goldens/explained.rs:446
+                5  join thread 1                                                    crates/report/tests/goldens/explained.rs:448
                 6  ends
 
-              cell 1    Shared<i32>, made at crates/report/tests/goldens/explained.rs:438
-              atomic 1  bool, made at crates/report/tests/goldens/explained.rs:438
+              cell 1    Shared<i32>, made at crates/report/tests/goldens/explained.rs:439
+              atomic 1  bool, made at crates/report/tests/goldens/explained.rs:439
 
               Nothing orders these accesses to cell 1:
-                thread 1  writes  at crates/report/tests/goldens/explained.rs:441
-                main      reads   at crates/report/tests/goldens/explained.rs:445
+                thread 1  writes  at crates/report/tests/goldens/explained.rs:442
+                main      reads   at crates/report/tests/goldens/explained.rs:446
               No lock, join or message separates them, and no acquire reads what the first thread
               released.
 
               repair: by memory orderings (proved: all 2 executions then possible pass)
-                store at crates/report/tests/goldens/explained.rs:442: Relaxed → Release
+                store at crates/report/tests/goldens/explained.rs:443: Relaxed → Release
         "#]],
     );
 }

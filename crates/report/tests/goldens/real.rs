@@ -28,7 +28,8 @@ pub(crate) fn replayed(program: fn(), order: &[u32]) -> Report {
 }
 
 /// Removes the parts of a report that depend on the environment and the clock.
-pub(crate) fn settled(mut report: Report) -> Report {
+pub(crate) fn settled(report: raddle::Report) -> Report {
+    let mut report: Report = (*report).clone();
     report.elapsed = Duration::from_micros(400);
     if let Verdict::Failed(failure) = &mut report.verdict {
         if let Finding::Panic(panic) = &mut failure.finding {

@@ -7,12 +7,15 @@ use raddle::cell::Shared;
 use raddle::sync::atomic::{AtomicU32, Ordering};
 use raddle::sync::{Arc, Condvar, Mutex, Once, RwLock, mpsc};
 use raddle::thread;
+use raddle_core::{Action, AtomicOp, Effect, ObjectKind, Order, Scalar};
 use raddle_report::Paint;
 use raddle_results::Report;
 use raddle_results::document::{Document, Finding};
 use raddle_strategy::Rng;
 
+use crate::build::{Build, failed};
 use crate::html::source;
+use crate::site;
 
 /// Checks that `json`, the JSON of `report`, contains all that a text and a page need.
 pub(crate) fn check(report: &Report, json: &str) {
@@ -23,6 +26,31 @@ pub(crate) fn check(report: &Report, json: &str) {
     let text = |document: &Document| raddle_report::text_with(document, Paint::Plain, &source);
     assert_eq!(text(&read), text(&document));
     assert_eq!(raddle_report::html(&read, &source), raddle_report::html(&document, &source));
+}
+
+/// JSON has every step of a long execution, and a page only its beginning and its end.
+#[test]
+fn a_very_long_run_is_whole_in_json() {
+    let mut build = Build::with_threads(0);
+    let object = build.object(ObjectKind::Atomic(Scalar::U32));
+    for value in 0..10_500 {
+        let store = Action::Atomic(AtomicOp::Store { order: Order::SeqCst, value });
+        build.step(0, object, store, Effect::None, site::three());
+    }
+    let report = failed(raddle_results::Finding::StepLimit { steps: 10_500 }, build.finish());
+    let read = Document::parse(&raddle_report::json(&report)).unwrap();
+    let trace = &read.failure.as_ref().unwrap().trace;
+    assert_eq!((trace.omitted, trace.events.len(), trace.events[1_234].step), (0, 10_500, 1_235));
+    let short = raddle_report::document(&report);
+    let trace = &short.failure.as_ref().unwrap().trace;
+    assert_eq!(
+        (trace.omitted, trace.events[999].step, trace.events[1_000].step),
+        (500, 1_000, 1_501)
+    );
+    for document in [&read, &short] {
+        let page = raddle_report::html(document, &source);
+        assert_eq!(page.matches("<tr id=\"step-").count(), 10_000);
+    }
 }
 
 /// The objects that the threads of a random program share.

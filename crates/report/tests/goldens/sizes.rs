@@ -3,7 +3,6 @@
 use raddle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use raddle::sync::{Arc, Mutex};
 use raddle::{Explain, thread};
-use raddle_results::Report;
 
 use crate::html::photographed;
 use crate::picture::Place;
@@ -27,7 +26,7 @@ fn work(threads: usize, rounds: usize) {
     assert_eq!(shared.0.load(SeqCst), threads, "an update is lost");
 }
 
-pub(crate) fn report(threads: usize, rounds: usize, explain: Explain) -> Report {
+pub(crate) fn report(threads: usize, rounds: usize, explain: Explain) -> raddle::Report {
     let config = raddle::Config::new().name("sizes").strategy("random").explain(explain);
     config.run(move || work(threads, rounds))
 }
@@ -42,7 +41,7 @@ fn pages_of_all_sizes_are_photographed() {
         ("page-50-threads-10000-steps", 49, 100, Explain::Off),
     ] {
         let report = report(threads, rounds, explain);
-        let page = raddle::html(&report);
+        let page = report.to_html();
         let places = "{rows: [...document.querySelectorAll('table.steps tbody tr')].filter((row) => row.offsetHeight > 0).length, \
             cause: document.querySelectorAll('tr.cause').length, arrows: document.querySelectorAll('path.cause').length, \
             steps: box('table.steps'), button: document.getElementById('fold').textContent}";

@@ -24,7 +24,7 @@ fn is_observed() -> bool {
 }
 
 /// Does some work of raddle's own. Memory that it allocates is not the program's.
-pub(crate) fn unobserved<R>(work: impl FnOnce() -> R) -> R {
+pub fn unobserved<R>(work: impl FnOnce() -> R) -> R {
     /// Restores what was before, also if the work unwinds because the run is over.
     struct Restore(bool);
 

@@ -47,6 +47,7 @@ fn assert_found(program: fn(), is_it: fn(&Finding) -> bool) {
             }
             Verdict::Exhausted | Verdict::NothingToExplore => true,
             Verdict::Bounded(_) | Verdict::Sampled => false,
+            other => panic!("{other:?}"),
         };
         assert!(!claims, "{:?} {}", report.memory, raddle::text(&report));
     }
