@@ -153,8 +153,9 @@ fn check(mut options: Options, words: &[OsString]) -> Result<Exit, Problem> {
         eprintln!("raddle: {note}");
     }
     if let Some(folder) = &settings.report {
-        write_files(folder, &document)
-            .map_err(|error| Problem(format!("--report {}: {error}", folder.display())))?;
+        let base = Path::new(&document.name);
+        let file = base.file_name().unwrap_or_default().to_string_lossy();
+        write_files(folder, &document, &file)?;
     }
     Ok(exit)
 }
@@ -286,11 +287,17 @@ pub(crate) fn source_line(file: &str, line: u32) -> Option<String> {
     text.lines().nth((line as usize).checked_sub(1)?).map(str::to_owned)
 }
 
-fn write_files(folder: &Path, document: &Document) -> std::io::Result<()> {
+/// Writes a report as JSON and as a page with this name, and adds it to the index of the folder.
+pub(crate) fn write_files(folder: &Path, document: &Document, name: &str) -> Result<(), Problem> {
+    let written = try_write_files(folder, document, name);
+    written.map_err(|error| Problem(format!("--report {}: {error}", folder.display())))
+}
+
+fn try_write_files(folder: &Path, document: &Document, name: &str) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
-    let base = Path::new(&document.name);
-    let name = base.file_name().unwrap_or_default().to_string_lossy();
     fs::write(folder.join(format!("{name}.json")), format!("{document}\n"))?;
     let page = with_command(document, raddle_report::html(document, &source_line));
-    fs::write(folder.join(format!("{name}.html")), page)
+    let file = format!("{name}.html");
+    fs::write(folder.join(&file), page)?;
+    raddle::add_to_index(folder, document, &file)
 }

@@ -12,6 +12,7 @@ mod guide;
 mod hitting;
 mod holds;
 mod labels;
+mod lock_order;
 mod orders;
 mod shrink;
 mod sweep;

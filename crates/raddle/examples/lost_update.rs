@@ -69,7 +69,7 @@ fn demonstrate(name: &'static str, what: &str, program: fn()) {
         // A token in RADDLE_REPLAY belongs to one of the two programs.
         Err(error) => return println!("raddle: {error}"),
     };
-    println!("{}\n", raddle::text(&found));
+    println!("{found}\n");
 
     let failure = found.failure().expect("there is a bug");
     let again = Config::new().name(name).replay(&failure.token).run(program);

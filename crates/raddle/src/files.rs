@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use raddle_results::{Report, token};
 
 use crate::config::failures_mut;
+use crate::index::add_to_index;
 use crate::report;
 use crate::settings::SettingError;
 
@@ -18,6 +19,9 @@ const MAX_TOKEN_BYTES: usize = 2_000;
 
 /// Files with more bytes than this are not read.
 const MAX_FILE_BYTES: u64 = 64 << 20;
+
+/// The name of the page that leads to all reports, which no check has.
+const INDEX: &str = "index";
 
 /// Begins a token that is the path of a file, which contains the actual token.
 const FILE_MARK: char = '@';
@@ -39,7 +43,7 @@ impl Folder {
         }
     }
 
-    /// Writes the report as JSON and as HTML. Returns the path of the HTML file.
+    /// Writes the report as JSON and as HTML, and adds it to the index of the folder. Returns the path of the HTML file.
     ///
     /// A second check of the same name in one process gets files with a number.
     pub(crate) fn write(&self, found: &Report) -> io::Result<PathBuf> {
@@ -61,7 +65,10 @@ impl Folder {
         };
         let (json, html) = (with(".json"), with(".html"));
         write(&json, &raddle_report::json(found))?;
-        write(&html, &report::page(&raddle_report::document(found)))?;
+        let document = raddle_report::document(found);
+        write(&html, &report::page(&document))?;
+        let page = html.file_name().unwrap_or_default().to_string_lossy();
+        add_to_index(&self.0, &document, &page)?;
         Ok(html)
     }
 }
@@ -105,7 +112,7 @@ pub(crate) fn file_name(name: &str) -> String {
         plain.chars().map(|letter| if fits(letter) { letter } else { '_' }).take(100).collect();
     let clean = clean.trim_start_matches('.');
     let is_same = clean == plain && !clean.bytes().any(|byte| byte.is_ascii_uppercase());
-    if is_same && !clean.is_empty() {
+    if is_same && !clean.is_empty() && clean != INDEX {
         clean.to_owned()
     } else {
         format!("{clean}-{:08x}", token::name_hash(name))
@@ -167,6 +174,7 @@ mod tests {
             ("../../etc", "_.._etc-cb7d5d3f"),
             ("Counter", "Counter-fc0f33c3"),
             ("", "-811c9dc5"),
+            ("index", "index-4d2ab1d0"),
         ] {
             assert_eq!(file_name(name), file, "{name}");
         }

@@ -36,6 +36,7 @@ mod config;
 mod done;
 mod environment;
 mod files;
+mod index;
 mod live;
 mod naming;
 mod origin;
@@ -63,6 +64,8 @@ pub use assume::assume;
 pub use config::Config;
 #[doc(hidden)]
 pub use config::NativeSettings;
+#[doc(hidden)]
+pub use index::add_to_index;
 pub use naming::{Named, name};
 pub use raddle_core::{Chooser, MemoryModel as Memory, Order};
 pub use raddle_explore::{
@@ -71,8 +74,8 @@ pub use raddle_explore::{
 pub use raddle_report::text;
 pub use raddle_results::{
     Accesses, Causes, Certificate, Change, Condition, Coverage, CutOff, Explanation, Failure,
-    Finding, Incomplete, Leak, LockOrder, OrderedPair, PatternSearch, Region, Repair, Shrunk,
-    StrongerOrder, Sufficiency, Unknown, Verdict, Warning, WarningKind,
+    Finding, Incomplete, Leak, LockOrder, MovedLock, OrderedPair, PatternSearch, Region, Repair,
+    Shrunk, StrongerOrder, Sufficiency, Unknown, Verdict, Warning, WarningKind,
 };
 pub use report::Report;
 pub use settings::{Granularity, Panics, SettingError, Sometimes};

@@ -6,6 +6,7 @@
 
 mod coverage;
 mod cycle;
+mod index;
 mod markup;
 mod trace;
 
@@ -15,6 +16,7 @@ use raddle_core::MemoryModel;
 use raddle_results::document::{Document, Failure, Failures, Finding, Verdict};
 use raddle_results::{Phase, PhaseEnd};
 
+pub use self::index::index;
 use self::markup::{broken, data, escape, preformatted};
 use crate::number::{about, thousands};
 use crate::source::Source;

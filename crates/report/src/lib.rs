@@ -19,7 +19,7 @@ mod text;
 mod words;
 
 pub use document::{document, json};
-pub use html::html;
+pub use html::{html, index};
 pub use paint::Paint;
 pub use progress::progress;
 pub use source::Source;

@@ -6,6 +6,7 @@
 
 mod explanation;
 mod failure;
+mod index;
 mod repair;
 mod trace;
 
@@ -16,7 +17,8 @@ pub use failure::{
     Access, Cause, Failure, Failures, Finding, Freed, Holder, Hop, LeakKind, LockOrder, Looked,
     Notification, Repeated, Wait, WaitLoop, Warning, WarningKind,
 };
-pub use repair::{Change, Region, Repair, StrongerOrder};
+pub use index::{Entry, Index};
+pub use repair::{Change, MovedLock, Region, Repair, StrongerOrder};
 pub use trace::{
     Event, EventId, Link, MissedSync, Note, Object, Operation, Pending, Stack, StaleRead, Thread,
     Trace, Weak,

@@ -21,7 +21,7 @@ pub use explanation::{
 };
 pub use failure::{Cause, Failure, Failures, Finding, Freed, Looked, Wait, WaitLoop};
 pub use json::{Json, ReadError};
-pub use repair::{Change, Region, Repair, StrongerOrder, Unknown};
+pub use repair::{Change, MovedLock, Region, Repair, StrongerOrder, Unknown};
 pub use report::{
     BlindSpots, Bounds, Condition, HiddenState, Incomplete, MAX_LEAKED, MAX_LEAKED_BY_PROCESS,
     Phase, PhaseEnd, Progress, Report, Search, Verdict,

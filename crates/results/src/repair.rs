@@ -1,6 +1,6 @@
 //! Changes of the program with which no execution of the check fails.
 
-use raddle_core::{Op, Order, Site};
+use raddle_core::{ObjectId, Op, Order, Site};
 
 use crate::{CauseEvent, OrderedPair};
 
@@ -24,6 +24,22 @@ pub enum Change {
     Turned(OrderedPair),
     /// Only one thread at a time is in one of these regions.
     Excluded(Vec<Region>),
+    /// The locks are acquired in this order everywhere.
+    LockOrder {
+        /// The locks, in the failing execution.
+        locks: Vec<ObjectId>,
+        /// What changes for that.
+        moved: Vec<MovedLock>,
+    },
+}
+
+/// Two acquisitions whose order changes.
+#[derive(Copy, Clone, Debug)]
+pub struct MovedLock {
+    /// The one that comes first in the changed program.
+    pub first: CauseEvent,
+    /// The one before it in the program.
+    pub second: CauseEvent,
 }
 
 /// A memory ordering that is stronger than in the program, or a fence that is not in the program.

@@ -14,7 +14,7 @@ use super::token::{Token, build_of};
 use crate::launch::{Outcome, Window, launch};
 use crate::options::Begin;
 use crate::program::Program;
-use crate::run::{confirm, source_line};
+use crate::run::{confirm, source_line, write_files};
 use crate::{Problem, calls, options};
 
 /// The settings of tests, unless the user has others.
@@ -154,6 +154,14 @@ fn check_under(
         Outcome::Report { mut document, output, window, .. } => {
             confirm(&mut document, &program, &check, &settings)?;
             let detailed = detail(&document, test, &program, &check, &settings)?;
+            if let Some(folder) = &settings.report {
+                let shown = detailed.as_ref().unwrap_or(&document);
+                let own = test.name.as_deref().unwrap_or(&test.binary.name);
+                let name = format!("{}-{}", test.binary.name, own.replace("::", "."));
+                let name = name.replace(['/', ' '], "-");
+                let shown = Document { name: own.to_owned(), ..shown.clone() };
+                write_files(folder, &shown, &name)?;
+            }
             judge(&document, window, detailed.as_ref(), &output, test, options)
         }
         Outcome::Alone(0) => {

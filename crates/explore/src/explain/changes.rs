@@ -1,4 +1,4 @@
-//! Orders of steps that repair a failure: a cause turned round, or one lock around what the threads do.
+//! Orders of steps that repair a failure: one order of locks, one lock around what the threads do, or a cause turned round.
 //!
 //! Promise: every repair was tried on all executions of the program, each of which ended well, and none of which was
 //! held up by the change. A cause turned round says which order the program has to enforce. A lock is tried around what a
@@ -10,11 +10,12 @@ use std::collections::HashSet;
 
 use raddle_core::locks::{Change as LockChange, change};
 use raddle_core::{Choices, ObjectId, Rng, Schedule, ThreadId, mix};
-use raddle_results::{Change, Region, Repair, Unknown};
+use raddle_results::{Change, MovedLock, Region, Repair, Unknown};
 
 use super::causes::{Found, counterparts};
 use super::guide::{self, Constraint, Draws, Guide, Numbers, Regions};
 use super::labels::{Label, Labelled};
+use super::lock_order::{LockOrder, cycle, orders};
 use super::sweep::{Swept, sweep};
 use super::{Outcome, Trials};
 
@@ -27,12 +28,28 @@ const MAX_TURNED: usize = 4;
 pub(crate) fn changes(trials: &mut dyn Trials, found: &mut Found) -> Result<Vec<Repair>, Unknown> {
     let mut repairs = Vec::new();
     let mut unknown = Unknown::NoChange;
+    let cycle = cycle(&found.failing.trace);
+    for (locks, order) in cycle.iter().flat_map(|cycle| orders(found, cycle)).collect::<Vec<_>>() {
+        let moved = order.moved.clone();
+        match holds(trials, found, &[], &[], Some(order)) {
+            Ok(Some(executions)) => {
+                let moved = moved.iter().map(|(first, second)| MovedLock {
+                    first: found.event(first),
+                    second: found.event(second),
+                });
+                let change = Change::LockOrder { locks, moved: moved.collect() };
+                return Ok(vec![Repair { change, executions }]);
+            }
+            Ok(None) => {}
+            Err(limit) => unknown = limit,
+        }
+    }
     for by in [Extent::Causes, Extent::Objects] {
         let regions = regions(found, by);
         if regions.is_empty() {
             continue;
         }
-        match holds(trials, found, &[], &regions) {
+        match holds(trials, found, &[], &regions, None) {
             Ok(Some(executions)) => {
                 let regions = regions.iter().map(|region| Region {
                     first: found.event(&region.first),
@@ -48,7 +65,7 @@ pub(crate) fn changes(trials: &mut dyn Trials, found: &mut Found) -> Result<Vec<
     let is_repaired = !repairs.is_empty();
     for pair in found.set.clone().into_iter().take(if is_repaired { 0 } else { MAX_TURNED }) {
         let turned = Constraint { before: pair.after, after: pair.before };
-        match holds(trials, found, &[turned], &[]) {
+        match holds(trials, found, &[turned], &[], None) {
             Ok(Some(executions)) => {
                 let change = Change::Turned(found.ordered(&pair));
                 repairs.push(Repair { change, executions });
@@ -83,10 +100,14 @@ fn holds(
     found: &mut Found,
     constraints: &[Constraint],
     regions: &[Shown],
+    order: Option<LockOrder>,
 ) -> Result<Option<u64>, Unknown> {
     let numbers = Numbers::new();
     let mut guide = Guide::new(constraints, &numbers, &mut found.sites);
     guide.exclude(Regions::new(regions.iter().map(|shown| shown.region.clone()).collect()));
+    if let Some(order) = order {
+        guide.put_in_order(order);
+    }
     for draw in 0..DRAWS {
         let mut chooser = Draws::new(&mut guide, Rng::new(mix(draw, 1)), draw % 2 == 1);
         let choices = Choices::Chooser(&mut chooser);
@@ -99,7 +120,7 @@ fn holds(
         }
     }
     match sweep(trials, &mut guide, Outcome::Passes) {
-        Swept::All(executions) => Ok(Some(executions)),
+        Swept::All(executions) => Ok(guide.keeps_order().then_some(executions)),
         Swept::Counterexample => Ok(None),
         Swept::Unfinished => Err(trials.limit()),
     }

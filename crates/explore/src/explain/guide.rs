@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use raddle_core::{Chooser, Event, Pending, Pick, Point, Rng, Threads};
 
 use super::labels::{Deed, Label, Sites};
+use super::lock_order::LockOrder;
 use super::wishes::running;
 
 /// The event `after` does not happen before `before` has.
@@ -93,6 +94,7 @@ pub(super) struct Guide<'a> {
     /// The number of events in `counts`.
     counted: usize,
     regions: Regions,
+    order: Option<LockOrder>,
 }
 
 impl<'a> Guide<'a> {
@@ -104,7 +106,15 @@ impl<'a> Guide<'a> {
         let of_constraints = constraints.iter().flat_map(|c| [c.before.deed, c.after.deed]);
         let deeds = of_constraints.chain(numbers.keys().map(|label| label.deed));
         let counts = deeds.map(|deed| (deed, 0)).collect();
-        Guide { constraints, numbers, sites, counts, counted: 0, regions: Regions::default() }
+        Guide {
+            constraints,
+            numbers,
+            sites,
+            counts,
+            counted: 0,
+            regions: Regions::default(),
+            order: None,
+        }
     }
 
     /// Lets only one thread at a time into these regions.
@@ -112,8 +122,22 @@ impl<'a> Guide<'a> {
         self.regions = regions;
     }
 
+    /// Lets threads acquire locks in this order.
+    pub(super) fn put_in_order(&mut self, order: LockOrder) {
+        self.counts.extend(order.deeds().map(|deed| (deed, 0)));
+        self.order = Some(order);
+    }
+
+    /// Returns whether every run kept to what the order of locks needs, if there is one.
+    pub(super) fn keeps_order(&self) -> bool {
+        self.order.as_ref().is_none_or(LockOrder::is_kept)
+    }
+
     /// Begins a run.
     pub(super) fn begin(&mut self) {
+        if let Some(order) = &mut self.order {
+            order.begin();
+        }
         self.regions.inside.clear();
         self.counted = 0;
         self.counts.values_mut().for_each(|count| *count = 0);
@@ -147,6 +171,10 @@ impl<'a> Guide<'a> {
             for event in &past[self.counted..] {
                 let deed = self.sites.deed_of(event);
                 self.regions.observe(deed);
+                if let Some(order) = &mut self.order {
+                    let label = self.counts.get(&deed).map(|&nth| Label { deed, nth });
+                    order.observe(event, deed, label);
+                }
                 if let Some(count) = self.counts.get_mut(&deed) {
                     *count += 1;
                 }
@@ -156,10 +184,14 @@ impl<'a> Guide<'a> {
     }
 
     fn holds(&mut self, pending: &Pending) -> bool {
-        if self.constraints.is_empty() && self.regions.are_none() {
+        if self.constraints.is_empty() && self.regions.are_none() && self.order.is_none() {
             return false;
         }
         let deed = self.sites.deed(pending.thread, pending.op, pending.site);
+        let label = self.counts.get(&deed).map(|&nth| Label { deed, nth });
+        if self.order.as_ref().is_some_and(|order| order.holds(pending, label)) {
+            return true;
+        }
         if self.regions.holds(deed) {
             return true;
         }

@@ -149,11 +149,10 @@ fn is_explainable(finding: &Finding) -> bool {
         | Finding::UseAfterFree { .. }
         | Finding::FreedTwice { .. }
         | Finding::ReadTwice { .. }
+        | Finding::WaitsForever { .. }
         | Finding::Leak(_) => true,
         // Every trial would take as long as the limit allows.
-        Finding::WaitsForever { .. }
-        | Finding::StepLimit { .. }
-        | Finding::Nondeterminism { .. } => false,
+        Finding::StepLimit { .. } | Finding::Nondeterminism { .. } => false,
         _ => raddle_results::new_variant(),
     }
 }
@@ -486,6 +485,7 @@ impl Trials for Bench<'_, '_> {
 
     fn begin(&mut self, thread_ids: ThreadIds, max_steps: usize) {
         self.engine.renew(thread_ids, max_steps);
+        self.engine.set_known_loops(self.check.loops.clone());
         let leads_panics = self.check.executor.leads_panics();
         let orders = self.orders.clone();
         self.engine.set_special(Some(Special { leads_panics, orders, ..Special::default() }));

@@ -102,6 +102,7 @@ fn repaired(failure: &Failure) -> String {
     let kind = |repair: &Repair| match &repair.change {
         Change::Turned(_) => "turned",
         Change::Excluded(_) => "one lock",
+        Change::LockOrder { .. } => "one order of locks",
         Change::Orders(_) => "orderings",
         other => panic!("{other:?}"),
     };
@@ -148,11 +149,11 @@ fn failures_are_shrunk() {
     }
     let expected: Expect = expect![[r#"
         pct-fig1b           1 → 1 ! preemptions,   4 → 4  blocks,    6 → 6   steps, 177 executions
-        pct-fig1c           2 → 1 ! preemptions,   4 → 3  blocks,    4 → 4   steps, 102 executions
+        pct-fig1c           2 → 1 ! preemptions,   4 → 3  blocks,    4 → 4   steps, 103 executions
         pct-wsq            19 → 2 ! preemptions,  21 → 5  blocks,   56 → 56  steps, 329 executions
         reorder_3           2 → 1 ! preemptions,   4 → 3  blocks,    8 → 7   steps, 226 executions
         account             1 → 0 ! preemptions,   5 → 4  blocks,   12 → 12  steps, 165 executions
-        din_phil            2 → 1 ! preemptions,   4 → 4  blocks,    6 → 6   steps, 132 executions
+        din_phil            2 → 1 ! preemptions,   4 → 4  blocks,    6 → 6   steps, 180 executions
         pbzip2             18 → 0 ! preemptions,  27 → 5  blocks,   37 → 24  steps, 81 executions
     "#]];
     expected.assert_eq(&text);

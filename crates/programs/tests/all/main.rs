@@ -1,4 +1,5 @@
 //! Integration tests of the programs with known bugs, in one binary.
 
 mod explained;
+mod lock_orders;
 mod repaired;

@@ -233,5 +233,11 @@ fn one_lock_repairs_the_source() {
     check("update", update, 1);
     check("withdraw", withdraw, 1);
     check("wake-up", wake_up, 2);
-    check("transfer", transfer, 2);
+
+    let report = Config::new().name("transfer").strategy("dfs").run(transfer(Lock::Missing));
+    let known = report.failure().unwrap().explanation.as_ref().unwrap();
+    let [repair] = &known.repairs[..] else { panic!("{:?}", known.repairs) };
+    assert!(matches!(&repair.change, Change::LockOrder { moved, .. } if moved.len() == 1));
+    let fixed = Config::new().name("transfer").strategy("dfs").run(transfer(Lock::Held));
+    assert!(matches!(fixed.verdict, Verdict::Exhausted), "{fixed}");
 }

@@ -8,8 +8,8 @@ use raddle::{Config, Finding, Memory, Report, Verdict};
 
 /// Prints the reports of `bugged` and `fixed`.
 pub(crate) fn show(name: &str, bugged: fn(), fixed: fn()) {
-    println!("{}\n", raddle::text(&checked(format!("{name}, bugged"), bugged)));
-    println!("{}", raddle::text(&checked(format!("{name}, fixed"), fixed)));
+    println!("{}\n", checked(format!("{name}, bugged"), bugged));
+    println!("{}", checked(format!("{name}, fixed"), fixed));
 }
 
 fn checked(name: impl Into<Cow<'static, str>>, program: fn()) -> Report {

@@ -43,10 +43,16 @@ const fn operation(op: CondvarOp) -> Op {
 /// # drop(ready);
 /// # setter.join().unwrap();
 /// ```
-#[derive(Default)]
 pub struct Condvar {
     name: Name,
     outside: std::sync::Condvar,
+}
+
+impl Default for Condvar {
+    #[track_caller]
+    fn default() -> Condvar {
+        Condvar::new()
+    }
 }
 
 /// Whether a timed wait timed out, as [`std::sync::WaitTimeoutResult`].

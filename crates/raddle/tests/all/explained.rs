@@ -193,3 +193,28 @@ fn stacks_of_a_race() {
     let text = raddle::text(&report);
     assert!(text.matches("increment").count() >= 2, "{text}");
 }
+
+/// Threads that wait forever in loops: what they did before is left out as far as it does not matter.
+#[test]
+fn a_livelock_becomes_small() {
+    let report = random().run(|| {
+        let [one, other, noise] = [0; 3].map(|value| Arc::new(AtomicUsize::new(value)));
+        let threads = [(one.clone(), other.clone()), (other, one)].map(|(mine, theirs)| {
+            let noise = noise.clone();
+            thread::spawn(move || {
+                for _ in 0..6 {
+                    noise.fetch_add(1, SeqCst);
+                }
+                while theirs.load(SeqCst) == 0 {
+                    raddle::hint::spin_loop();
+                }
+                mine.store(1, SeqCst);
+            })
+        });
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+    assert!(matches!(report.failure().unwrap().finding, Finding::WaitsForever { .. }), "{report}");
+    let shrunk = &explanation(&report).expect("an explanation").shrunk;
+    assert_eq!(shrunk.to.preemptions, 0, "{report}");
+    assert!(shrunk.from.preemptions > 3 && shrunk.to.blocks < shrunk.from.blocks, "{shrunk:?}");
+}

@@ -149,7 +149,18 @@ fn a_folder_for_reports() {
         .map(|name| format!("files.{name}"));
     let found = files(&folder);
     assert!(expected.iter().all(|name| found.iter().any(|file| file == name)), "{found:?}");
-    assert_eq!(found.len(), 8, "two files for each of four checks: {found:?}");
+    assert_eq!(found.len(), 10, "two files for each of four checks, and the index: {found:?}");
+    let index = fs::read_to_string(folder.join("index.html")).unwrap();
+    assert!(index.contains("1 FAILED") && index.contains("4 checks"), "{index}");
+    for (name, result) in [("fails", "an update got lost"), ("passes", "exhaustive")] {
+        let row = index.lines().find(|line| line.contains(&format!("files.{name}.html")));
+        assert!(row.expect(name).contains(result), "{index}");
+    }
+    // A second run of a test replaces its entry.
+    let before = fs::read_to_string(folder.join("index.json")).unwrap();
+    outcome(victim("passes").env("RADDLE_REPORT", &folder));
+    let after = fs::read_to_string(folder.join("index.json")).unwrap();
+    assert_eq!(before.matches("\"page\"").count(), after.matches("\"page\"").count());
     let page = fs::read_to_string(folder.join("files.fails.html")).unwrap();
     assert!(page.contains("an update got lost"));
     // The page contains the source.

@@ -41,6 +41,7 @@ mod tasks;
 mod teardown;
 mod threads;
 mod time_limit;
+mod true_traces;
 mod unwinding;
 mod verdicts;
 mod waiting;

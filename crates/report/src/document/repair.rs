@@ -3,7 +3,7 @@
 use raddle_analysis::{Words, access_name, ordering};
 use raddle_core::{Action, AtomicOp, Op, Order};
 use raddle_results as results;
-use raddle_results::document::{Change, Region, Repair, StrongerOrder};
+use raddle_results::document::{Change, MovedLock, Region, Repair, StrongerOrder};
 
 use super::explanation::event;
 
@@ -22,6 +22,16 @@ pub(super) fn repair(repair: &results::Repair, words: &Words<'_>) -> Repair {
             };
             Change::Excluded { regions: regions.iter().map(region).collect() }
         }
+        results::Change::LockOrder { locks, moved } => Change::LockOrder {
+            locks: locks.iter().map(|lock| lock.0).collect(),
+            moved: moved
+                .iter()
+                .map(|moved| MovedLock {
+                    first: event(&moved.first, words),
+                    second: event(&moved.second, words),
+                })
+                .collect(),
+        },
         _ => raddle_results::new_variant(),
     };
     Repair { change, executions: repair.executions }

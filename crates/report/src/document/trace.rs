@@ -68,6 +68,14 @@ fn note(note: &raddle_core::Note) -> Note {
     }
 }
 
+/// Returns a place, unless it is in the standard library, which called a function that the program passed to it.
+fn place_of_program(place: Place) -> Place {
+    match place {
+        Place::Line { file, .. } if file.starts_with("/rustc/") => Place::Unknown,
+        place => place,
+    }
+}
+
 fn object(id: u32, info: &ObjectInfo, run: &raddle_core::Trace, words: &Words<'_>) -> Object {
     let known = run.description(ObjectId(id));
     let (thread, scalar) = match info.kind {
@@ -107,7 +115,7 @@ fn object(id: u32, info: &ObjectInfo, run: &raddle_core::Trace, words: &Words<'_
         first: EventId { thread: info.name.thread.0, index: info.name.index },
         site: info.site.into(),
         type_name: known.and_then(|known| short_type(known.type_name)),
-        made: known.map_or(Place::Unknown, |known| known.made.into()),
+        made: known.map_or(Place::Unknown, |known| place_of_program(known.made.into())),
     }
 }
 

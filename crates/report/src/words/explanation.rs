@@ -1,9 +1,11 @@
 //! What raddle found out about a failing execution, in words.
 
-use raddle_results::document::{CauseEvent, Causes, Explanation, OrderedPair, Place, Trace};
+use raddle_results::document::{
+    CauseEvent, Causes, Event, Explanation, Link, OrderedPair, Place, Trace,
+};
 use raddle_results::{CutOff, RunSize, Shrunk, Sufficiency, Unknown};
 
-use super::names::thread_name;
+use super::names::{object_name, thread_name};
 use crate::number::{count, thousands};
 
 /// Returns how an execution was shrunk. Empty if there is nothing to say.
@@ -84,9 +86,21 @@ pub(crate) fn causes(explanation: &Explanation, trace: &Trace) -> String {
     }
 }
 
-/// Returns a step of a cause: `thread 1: mutex 1.lock at src/lib.rs:12 (step 4)`.
+/// Returns a step of a cause: `thread 1: mutex 1.lock at src/lib.rs:12 (step 4)`. That a lock is released stands for what
+/// is done under it.
 fn step(event: &CauseEvent, trace: &Trace) -> String {
-    let CauseEvent { text, site, nth, step, .. } = event;
+    let CauseEvent { text, site, nth, step, object, .. } = event;
+    if let Some((taken, released)) = section(event, trace) {
+        let thread = thread_name(trace, event.thread);
+        let object = object.map(|object| object_name(trace, object)).unwrap_or_default();
+        let places = match (&taken.site, site) {
+            (from, to) if from.to_string() == to.to_string() => format!(" at {to}"),
+            (Place::Unknown, to) => format!(" until {to}"),
+            (from, to) => format!(" from {from} to {to}"),
+        };
+        let (first, last) = (thousands(taken.step), thousands(released));
+        return format!("{thread}: holds {object}{places} (step {first} to step {last})");
+    }
     let thread = thread_name(trace, event.thread);
     let place = match site {
         Place::Unknown => String::new(),
@@ -103,6 +117,15 @@ fn step(event: &CauseEvent, trace: &Trace) -> String {
         None => " (not yet)".into(),
     };
     format!("{thread}: {text}{place}{nth}{step}")
+}
+
+/// Returns the step in which a lock is acquired, and the number of the step, which is the event, that releases it.
+fn section<'t>(event: &CauseEvent, trace: &'t Trace) -> Option<(&'t Event, u64)> {
+    let released = event.step?;
+    match trace.event(released)?.link {
+        Some(Link::TakenIn { step }) => Some((trace.event(step)?, released)),
+        _ => None,
+    }
 }
 
 /// Returns why there are no causes, if a reader wants to know.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use raddle_results::document::{Causes, Event, Failure, Finding, Trace, Wait};
+use raddle_results::document::{Causes, Event, Failure, Finding, Link, Trace, Wait};
 
 /// The maximal number of steps that are shown whole.
 const MAX_WHOLE: u64 = 60;
@@ -26,7 +26,7 @@ pub(crate) fn relevant(failure: &Failure) -> BTreeSet<u64> {
     }
     let causes = explanation.as_ref().and_then(|known| known.causes.as_ref());
     let mut shown = Shown { steps: BTreeSet::new(), gaps: 1, last: trace.steps };
-    shown.add(of_causes(causes));
+    shown.add(of_causes(causes, trace));
     shown.add(of_finding(finding, trace));
     shown.add(stale(trace));
     shown.add(events.iter().rev().take(LAST).map(|event| event.step));
@@ -70,9 +70,17 @@ impl Shown {
     }
 }
 
-fn of_causes(causes: Option<&Causes>) -> Vec<u64> {
+/// Returns both ends of every cause, and where a lock is acquired that is released in one.
+fn of_causes(causes: Option<&Causes>, trace: &Trace) -> Vec<u64> {
     let pairs = causes.iter().flat_map(|causes| &causes.orderings);
-    pairs.flat_map(|pair| [pair.before.step, pair.after.step]).flatten().collect()
+    let ends: Vec<u64> =
+        pairs.flat_map(|pair| [pair.before.step, pair.after.step]).flatten().collect();
+    let taken = ends.iter().filter_map(|&step| match trace.event(step)?.link {
+        Some(Link::TakenIn { step }) => Some(step),
+        _ => None,
+    });
+    let taken: Vec<u64> = taken.collect();
+    ends.into_iter().chain(taken).collect()
 }
 
 fn objects(causes: &Causes) -> impl Iterator<Item = u32> + '_ {

@@ -2,10 +2,10 @@
 
 use raddle_results::Unknown;
 use raddle_results::document::{
-    CauseEvent, Change, Explanation, Place, Repair, StrongerOrder, Trace,
+    CauseEvent, Change, Explanation, MovedLock, Place, Repair, StrongerOrder, Trace,
 };
 
-use super::names::thread_name;
+use super::names::{object_name, thread_name};
 use crate::number::count;
 
 /// Returns the repairs of a failure in lines, or why there are none. Empty if there is nothing to say.
@@ -36,6 +36,25 @@ fn one(repair: &Repair, trace: &Trace) -> String {
             operation(first, trace),
             operation(second, trace)
         ),
+        Change::LockOrder { locks, moved } => {
+            let locks: Vec<&str> = locks.iter().map(|lock| object_name(trace, *lock)).collect();
+            let locks = locks.join(", then ");
+            let mut text = format!("repair: always acquire {locks} ({proved})\n");
+            for MovedLock { first, second } in moved {
+                let name = |event: &CauseEvent| {
+                    event.object.map(|object| object_name(trace, object)).unwrap_or_default()
+                };
+                text += &format!(
+                    "  {}: {}, now acquired{}, comes before {}, now acquired{}\n",
+                    thread_name(trace, first.thread),
+                    name(first),
+                    place(&first.site),
+                    name(second),
+                    place(&second.site)
+                );
+            }
+            text
+        }
         Change::Excluded { regions } => {
             let mut text = format!("repair: hold one lock around each of these ({proved})\n");
             for region in regions {
@@ -91,7 +110,7 @@ fn absent(unknown: Unknown) -> Option<&'static str> {
         Unknown::Executions => Some("not found within the executions allowed (`explain`)"),
         Unknown::Time => Some("not found in the time allowed (`explain`)"),
         Unknown::NoChange => Some(
-            "none found; tried: one lock around the steps of the causes, one cause turned round, other memory orderings",
+            "none found; tried: one order of locks, one lock around the steps of the causes, one cause turned round, other memory orderings",
         ),
         Unknown::HiddenState
         | Unknown::Steps

@@ -82,7 +82,12 @@ pub(crate) fn rows(failure: &Failure, is_shown: impl Fn(u64) -> bool) -> Vec<Row
     let Failure { finding, trace, .. } = failure;
     let mut rows = Vec::new();
     let mut accesses = racing(finding).into_iter().peekable();
-    let mut notes = trace.notes.iter().peekable();
+    // What is left out takes its notes with it.
+    let is_near = |note: &&Note| {
+        let is_panic = note.kind == NoteKind::Panic || trace.events.is_empty();
+        is_panic || is_shown(note.after) || is_shown(note.after + 1)
+    };
+    let mut notes = trace.notes.iter().filter(is_near).peekable();
     let mut last = 0;
     for event in trace.events.iter().filter(|event| is_shown(event.step)) {
         while let Some(note) = notes.next_if(|note| note.after <= last) {

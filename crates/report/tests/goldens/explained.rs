@@ -161,9 +161,8 @@ fn a_deadlock_of_three() {
                    before thread 1: mutex 2.lock at crates/report/tests/goldens/explained.rs:110 (not yet)
               proved: all 6 executions that do so fail; no smaller set is enough
 
-              repair: hold one lock around each of these (proved: all 6 executions then possible pass)
-                from lock at crates/report/tests/goldens/explained.rs:109
-                  to unlock at crates/report/tests/goldens/explained.rs:109
+              repair: always acquire mutex 2, then mutex 3, then mutex 1 (proved: all 39 executions then possible pass)
+                thread 1: mutex 2, now acquired at crates/report/tests/goldens/explained.rs:110, comes before mutex 1, now acquired at crates/report/tests/goldens/explained.rs:109
         "#]],
     );
 }
@@ -259,7 +258,7 @@ fn every_execution_fails() {
 
               why: every execution fails this way (proved: 1 execution)
 
-              repair: none found; tried: one lock around the steps of the causes, one cause turned round, other memory orderings
+              repair: none found; tried: one order of locks, one lock around the steps of the causes, one cause turned round, other memory orderings
         "#]],
     );
 }

@@ -58,3 +58,29 @@ fn pages_of_all_sizes_are_photographed() {
         assert!(is_caused || explain == Explain::Off || rounds > 0, "{name}: {places}");
     }
 }
+
+/// Returns the numbers of the steps in the picture of a report, and the number of its lines.
+fn picture(text: &str) -> (Vec<u64>, usize) {
+    let picture = text.split("\n\n").nth(1).expect("a picture");
+    let number = |line: &str| line.split_whitespace().next()?.parse().ok();
+    (picture.lines().filter_map(number).collect(), picture.lines().count())
+}
+
+#[test]
+fn five_threads_and_10_steps_are_shown_whole() {
+    let report = raddle::Config::new().name("five").strategy("random").run(|| {
+        let value = Arc::new(AtomicUsize::new(0));
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let value = value.clone();
+                thread::spawn(move || value.store(1, SeqCst))
+            })
+            .collect();
+        drop(threads);
+        assert_eq!(value.load(SeqCst), 7);
+    });
+    let steps = report.failure().unwrap().trace.events.len() as u64;
+    assert!((5..=14).contains(&steps), "{steps}");
+    let (shown, _) = picture(&raddle::text(&report));
+    assert_eq!(shown, Vec::from_iter(1..=steps));
+}

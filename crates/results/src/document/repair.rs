@@ -33,6 +33,22 @@ pub enum Change {
         /// The regions.
         regions: Vec<Region>,
     },
+    /// The locks are acquired in one order everywhere.
+    LockOrder {
+        /// The locks, in this order.
+        locks: Vec<u32>,
+        /// What changes for that.
+        moved: Vec<MovedLock>,
+    },
+}
+
+/// Two acquisitions whose order changes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MovedLock {
+    /// The one that comes first in the changed program.
+    pub first: CauseEvent,
+    /// The one before it in the program.
+    pub second: CauseEvent,
 }
 
 /// A memory ordering that is stronger than in the program, or a fence that is not in the program.
@@ -63,6 +79,7 @@ object! {
     Repair { change, executions }
     StrongerOrder { site, operation, from, to, is_fence }
     Region { first, last }
+    MovedLock { first, second }
 }
 
 variants! {
@@ -70,6 +87,7 @@ variants! {
         "orders" = Orders { orders },
         "turned" = Turned { first, second },
         "excluded" = Excluded { regions },
+        "lock-order" = LockOrder { locks, moved },
     }
 }
 
