@@ -99,7 +99,7 @@ fn body(function: &Function, settings: Vec<Setting>, span: Span) -> Vec<TokenTre
 }
 
 /// The macros of `std` that print. In a test, those of raddle stand for them, which keep the output of executions apart.
-const PRINTING: &[&str] = &["print", "println", "eprint", "eprintln", "dbg"];
+const PRINTING: &[&str] = &["print", "println", "eprint", "eprintln"];
 
 /// Returns whether some code has calls of the macro `name`, written without a path.
 fn calls(code: TokenStream, name: &str) -> bool {

@@ -9,7 +9,7 @@ use raddle_runtime::port;
 ///
 /// The report of a failure shows what the failing execution printed, each line in the lane of its thread. What others
 /// print is dropped. Outside a check it is `std`'s macro. The same holds for [`print!`](crate::print),
-/// [`eprintln!`](crate::eprintln), [`eprint!`](crate::eprint) and [`dbg!`](crate::dbg).
+/// [`eprintln!`](crate::eprintln) and [`eprint!`](crate::eprint).
 ///
 /// In the function of a `#[raddle::test]`, these macros stand for those of `std`. Elsewhere, write
 /// `use raddle::println;`.
@@ -73,22 +73,6 @@ macro_rules! eprint {
             ::std::eprint!($($argument)*);
         }
     };
-}
-
-/// [`std::dbg!`] for programs under test: see [`println!`](crate::println).
-#[macro_export]
-macro_rules! dbg {
-    () => { $crate::eprintln!("[{}:{}:{}]", ::core::file!(), ::core::line!(), ::core::column!()) };
-    ($value:expr $(,)?) => {
-        match $value {
-            value => {
-                let (file, line, column) = (::core::file!(), ::core::line!(), ::core::column!());
-                $crate::eprintln!("[{file}:{line}:{column}] {} = {:#?}", ::core::stringify!($value), &value);
-                value
-            }
-        }
-    };
-    ($($value:expr),+ $(,)?) => { ($($crate::dbg!($value)),+,) };
 }
 
 /// Returns whether the caller is part of an execution.

@@ -45,7 +45,7 @@ fn arguments_are_evaluated_in_every_execution() {
     let report = Config::new().strategy("dfs").run(|| {
         let value = AtomicU32::new(7);
         raddle::println!("{}", value.load(SeqCst));
-        assert_eq!(raddle::dbg!(value.load(SeqCst)), 7);
+        raddle::eprint!("{}", value.load(SeqCst));
     });
     assert_eq!((report.executions, report.steps), (1, 3));
 }
@@ -67,6 +67,5 @@ fn outside_of_executions_they_are_those_of_std() {
     raddle::print!("");
     raddle::eprintln!();
     raddle::eprint!("{x}", x = 2);
-    assert_eq!(raddle::dbg!(3, "four"), (3, "four"));
     raddle::println!();
 }
