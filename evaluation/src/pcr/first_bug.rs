@@ -150,7 +150,7 @@ fn effort(subject: &'static Subject, word: &str) -> Result<Effort, String> {
                 sum.unfinished += 1;
             }
         }
-        let patterns = report.patterns.unwrap_or_default();
+        let patterns = report.patterns.clone().unwrap_or_default();
         sum.constraints += (patterns.solved + patterns.unsat + patterns.unknown) as f64;
     }
     let mean = |sum: f64| sum / SEEDS as f64;
