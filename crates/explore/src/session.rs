@@ -227,13 +227,13 @@ impl<'a, S: Substrate> Session<'a, S> {
             Explain::Off | Explain::Quick => Explain::Off,
             Explain::Full => Explain::Full,
         };
-        self.with(|check| check.replay(token, explain))
+        self.with(|check| check.replay(token, explain, replay::REPLAY))
     }
 
-    /// Replays the execution of a token, and explains its failure as one that was just found.
+    /// Replays an execution that an earlier check has kept, and explains its failure as one that was just found.
     pub fn repeat(self, token: &str) -> Result<Report, ReplayError> {
         let explain = self.settings.explain;
-        self.with(|check| check.replay(token, explain))
+        self.with(|check| check.replay(token, explain, replay::KEPT))
     }
 
     fn with<R>(self, act: impl FnOnce(&mut Check<'_>) -> R) -> R {

@@ -143,8 +143,7 @@ fn describe(what: &str) {
     unsafe { libc::signal(libc::SIGALRM, libc::SIG_DFL) };
     // SAFETY: `alarm` has no preconditions.
     unsafe { libc::alarm(TOKEN_TIMEOUT_SECONDS) };
-    let line =
-        format!("  It is {}.\n  replay: RADDLE_REPLAY={}\n", port::last_seen(), port::token());
+    let line = format!("  It is {}.\n  replay: {}\n", port::last_seen(), port::replay_line());
     // SAFETY: the text has this length.
     unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
     // SAFETY: `alarm` has no preconditions.

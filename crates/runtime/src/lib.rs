@@ -34,7 +34,7 @@ pub use backend::Backend;
 pub use native::Native;
 pub use origin::Origin;
 pub use portable::Portable;
-pub use runtime::{Options, Runtime, SpawnHook};
+pub use runtime::{Options, Rerun, Runtime, SpawnHook};
 
 /// What a spawned thread runs.
 pub trait Body {

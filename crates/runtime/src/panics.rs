@@ -172,11 +172,10 @@ fn in_run(info: &PanicHookInfo<'_>, before: &dyn Fn(&PanicHookInfo<'_>)) {
             let place = record.place.as_deref().unwrap_or("unknown place");
             eprintln!("  the last panic: {} ({place})", record.message);
         }
-        let token = port::token();
-        if let Some(text) = own_bug::take(port::check_name(), &token) {
+        if let Some(text) = own_bug::take(port::check_name(), &port::token()) {
             eprintln!("{text}");
         }
-        eprintln!("  replay: RADDLE_REPLAY={token}");
+        eprintln!("  replay: {}", port::replay_line());
         before(info);
         return;
     }

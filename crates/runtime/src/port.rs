@@ -367,10 +367,15 @@ pub(crate) fn token() -> String {
     run().token()
 }
 
+/// Returns the words that replay the run up to here: a command, if it is known.
+pub(crate) fn replay_line() -> String {
+    format!("RADDLE_REPLAY={}{}", token(), run().check().1)
+}
+
 /// Returns the name of the check, inside a run. May be called in a signal handler.
 #[cfg(unix)]
 pub(crate) fn check_name() -> &'static str {
-    run().check_name()
+    run().check().0
 }
 
 /// Returns the number of steps of the run, or `None` outside a run. May be called in a signal handler.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use raddle_core::{
     Action, Choices, Description, Effect, EventId, Moment, MutexOp, NoteKind, ObjectId, Op,
-    PauseOp, Question, Site, ThreadId,
+    PauseOp, Question, Site, ThreadId, Trace,
 };
 use raddle_engine::{Engine, Frames, Initial, Kind, Memory, RunState, SinceChange, Turn};
 use raddle_results::Token;
@@ -19,7 +19,7 @@ use raddle_results::Token;
 use crate::pool::CoroutinePool;
 use crate::port::{self, BodyResult, Execution, ExitSwitch};
 use crate::statics::{self, Place};
-use crate::{Backend, Body};
+use crate::{Backend, Body, Rerun};
 
 mod ends;
 #[cfg(all(unix, target_arch = "x86_64"))]
@@ -575,15 +575,13 @@ impl<B: Backend, M: Memory> Execution for Run<'_, '_, B, M> {
         unsafe { &*self.pool.backend.get() }.is_stack_guard(address)
     }
 
-    fn check_name(&self) -> &str {
-        &self.pool.name
+    fn check(&self) -> (&str, &Rerun) {
+        (&self.pool.name, &self.pool.options.rerun)
     }
 
     fn token(&self) -> String {
-        self.with_engine(|engine, _| {
-            let trace = engine.whole_trace();
-            Token::new(&self.pool.name, &trace.threads, trace.schedule()).to_string()
-        })
+        let of = |run: &Trace| Token::new(&self.pool.name, &run.threads, run.schedule());
+        self.with_engine(|engine, _| of(engine.whole_trace())).to_string()
     }
 
     fn steps(&self) -> usize {

@@ -2,7 +2,9 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_core::{Choices, Site, ThreadId};
@@ -41,6 +43,37 @@ pub struct Options {
     pub unwinds_failing_runs: bool,
     /// How long a run may go without a scheduling point before the process is ended with an explanation.
     pub patience: Option<Duration>,
+    /// The command that runs the check again.
+    pub rerun: Rerun,
+}
+
+/// A command that runs a check again. It takes some time to find, and is asked for if the process ends.
+#[derive(Clone, Default)]
+pub struct Rerun(Option<Arc<dyn Fn() -> Option<String> + Send + Sync>>);
+
+impl Rerun {
+    /// Calls `command` when the command is needed. It may return `None` if there is none.
+    pub fn new(command: impl Fn() -> Option<String> + Send + Sync + 'static) -> Rerun {
+        Rerun(Some(Arc::new(command)))
+    }
+
+    /// Returns the command.
+    pub fn command(&self) -> Option<String> {
+        self.0.as_ref()?()
+    }
+}
+
+/// Writes the command after a space, or nothing.
+impl fmt::Display for Rerun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.command().map_or(Ok(()), |command| write!(f, " {command}"))
+    }
+}
+
+impl fmt::Debug for Rerun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Rerun").field(&self.command()).finish()
+    }
 }
 
 impl Default for Options {
@@ -57,6 +90,7 @@ impl Default for Options {
             joinable_panics: false,
             unwinds_failing_runs: false,
             patience: None,
+            rerun: Rerun::default(),
         }
     }
 }

@@ -218,7 +218,7 @@ mod system {
         );
         let backtrace = Backtrace::force_capture().to_string();
         text += &program_part(&backtrace);
-        text += &format!("  replay: RADDLE_REPLAY={}\n", port::token());
+        text += &format!("  replay: {}\n", port::replay_line());
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
 

@@ -9,12 +9,18 @@ use super::tally::Tally;
 use super::{Check, ReplayError};
 use crate::{Explain, Replay};
 
-/// The word in place of the strategy's in the report on a replay.
-const REPLAY: &str = "replay";
+/// The words in place of the strategy's in the report on a replay, and on one of an execution that was kept.
+pub(super) const REPLAY: &str = "replay";
+pub(super) const KEPT: &str = "kept";
 
 impl Check<'_> {
-    /// Replays the execution of a token, and explains its failure.
-    pub(super) fn replay(&mut self, word: &str, explain: Explain) -> Result<Report, ReplayError> {
+    /// Replays the execution of a token, and explains its failure. `strategy` is the word in place of the strategy's.
+    pub(super) fn replay(
+        &mut self,
+        word: &str,
+        explain: Explain,
+        strategy: &'static str,
+    ) -> Result<Report, ReplayError> {
         let token = Token::parse(word).map_err(ReplayError::Token)?;
         if token.check != token::name_hash(&self.settings.name) {
             return Err(ReplayError::Foreign { name: self.settings.name.to_string() });
@@ -57,7 +63,7 @@ impl Check<'_> {
         {
             self.explain(explain, failure, &mut tally);
         }
-        let details = Details { strategy: Some(REPLAY.into()), ..Details::default() };
+        let details = Details { strategy: Some(strategy.into()), ..Details::default() };
         Ok(self.build_report(tally, verdict, details))
     }
 }

@@ -12,15 +12,16 @@ use raddle_explore::{
 };
 use raddle_results::{self as results, Failure, Progress, Verdict};
 use raddle_runtime::interrupt::{self, Watch};
-use raddle_runtime::{Options, Runtime, port, replay_guard};
+use raddle_runtime::{Options, Rerun, Runtime, port, replay_guard};
 
-use super::{Config, DEFAULT_WATCHDOG, MAX_THREADS, StrategyArgument, Watchdog};
+use super::{CheckName, Config, DEFAULT_WATCHDOG, MAX_THREADS, StrategyArgument, Watchdog};
 use crate::alloc::Alloc;
 use crate::conditions::Conditions;
 use crate::done::{Done, Target, write_to_stderr};
 use crate::environment::Environment;
 use crate::files::{self, Folder};
 use crate::live::Live;
+use crate::origin;
 use crate::remembered::Remembered;
 use crate::report::Report;
 use crate::settings::{Granularity, Panics, SettingError, Sometimes};
@@ -48,7 +49,7 @@ impl Config {
     /// cannot be used.
     pub(crate) fn check_at<F>(
         self,
-        caller: &Location<'_>,
+        caller: &Location<'static>,
         program: F,
     ) -> Result<Report, SettingError>
     where
@@ -115,7 +116,7 @@ impl Config {
     /// Runs the check. It ends early if `watch` sees an interruption.
     fn run_watched(
         self,
-        caller: &Location<'_>,
+        caller: &Location<'static>,
         program: &(dyn Fn() + Sync + 'static),
         conditions: &Conditions,
         watch: Option<&Watch>,
@@ -185,6 +186,7 @@ impl Config {
             heap: Alloc::is_used(),
             joinable_panics: config.panics == Panics::Join,
             unwinds_failing_runs: false,
+            rerun: Rerun::default(),
             patience: match config.watchdog {
                 // A replay may run in a debugger.
                 Watchdog::Default => watch.filter(|_| !is_replay).map(|_| DEFAULT_WATCHDOG),
@@ -194,6 +196,7 @@ impl Config {
         if config.granularity == Granularity::Racy {
             options.racy = racy_lines(&settings, &options, program);
         }
+        options.rerun = rerun(config.name.as_ref(), &settings.name, caller.file());
         let make = || Runtime::<raddle_runtime::Default>::new(&settings.name, &options);
         let remembered = (config.remember && !is_replay && !config.keep_going)
             .then(|| Remembered::of(&settings.name))
@@ -233,7 +236,7 @@ impl Config {
         }
         report.conditions = conditions.list();
         report.conditions_required = config.sometimes == Sometimes::Fail;
-        report.rerun = config.name.and_then(|name| name.origin?.command(&name.text));
+        report.rerun = report.failure().and_then(|_| options.rerun.command());
         files::shorten_tokens(&mut report, folder.as_ref());
         let page = folder.and_then(|folder| match folder.write(&report) {
             Ok(page) => Some(page),
@@ -243,6 +246,16 @@ impl Config {
             }
         });
         Ok(Done { report: Report::new(report), page, color: config.color })
+    }
+}
+
+/// Returns the command that runs a check again. `name` is the name that was given to it, and `known_as` the one it has.
+fn rerun(name: Option<&CheckName>, known_as: &str, caller: &'static str) -> Rerun {
+    let known_as: Arc<str> = known_as.into();
+    match name.map(|name| name.origin) {
+        Some(Some(origin)) => Rerun::new(move || origin.command(&known_as)),
+        Some(None) => Rerun::default(),
+        None => Rerun::new(move || origin::command_of_process(&known_as, caller)),
     }
 }
 
@@ -287,7 +300,7 @@ fn racy_lines(
 }
 
 /// The name of the test, which test harnesses give to the OS thread, or the caller's source file.
-fn default_name(caller: &Location<'_>) -> String {
+fn default_name(caller: &Location<'static>) -> String {
     match std::thread::current().name() {
         Some(name) if name != "main" => name.to_owned(),
         Some(_) | None => caller.file().to_owned(),

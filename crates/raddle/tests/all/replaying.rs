@@ -50,6 +50,55 @@ fn printed(output: &Output) -> String {
     all.concat()
 }
 
+/// Run by `checks_without_the_attribute_have_a_command` in another process.
+#[test]
+fn pasted_without_the_attribute() {
+    raddle::check(|| loses_updates(std::env::var_os(BUG).is_some()));
+}
+
+/// Run by `a_crash_has_a_command` in another process.
+#[raddle::test(remember = false)]
+fn crashes() {
+    if std::env::var_os(BUG).is_some() {
+        std::process::abort();
+    }
+}
+
+/// Returns whether a command runs this test of this program. Options of Cargo may come before the package.
+fn is_command_of(command: &str, test: &str) -> bool {
+    command.starts_with("cargo test ")
+        && command.ends_with(&format!("-p raddle --test all -- --exact {test}"))
+}
+
+/// Returns the command of the replay line in what a child process printed.
+fn command(output: &Output) -> String {
+    let text = printed(output);
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("replay: RADDLE_REPLAY="));
+    let line = line.unwrap_or_else(|| panic!("no line in {text}"));
+    let at = line.find("cargo test").unwrap_or_else(|| panic!("no command in {line}"));
+    line[at..].to_owned()
+}
+
+/// The package and its folder come from the variables that Cargo sets for test programs.
+#[test]
+fn checks_without_the_attribute_have_a_command() {
+    let test = "replaying::pasted_without_the_attribute";
+    let variables = [
+        (BUG, "1"),
+        ("CARGO_PKG_NAME", env!("CARGO_PKG_NAME")),
+        ("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR")),
+    ];
+    let command = command(&child(&["--exact", test], &variables));
+    assert!(is_command_of(&command, test), "{command}");
+}
+
+#[test]
+fn a_crash_has_a_command() {
+    let test = "replaying::crashes";
+    let command = command(&child(&["--exact", test], &[(BUG, "1")]));
+    assert!(is_command_of(&command, test), "{command}");
+}
+
 #[test]
 fn the_replay_line_can_be_pasted() {
     let output = child(&["--exact", "replaying::pasted"], &[(BUG, "1"), ("RADDLE_MEMORY", "rc11")]);
@@ -59,8 +108,7 @@ fn the_replay_line_can_be_pasted() {
     let variables = words.iter().take_while(|word| word.contains('=')).count();
     let variables: Vec<_> =
         words.drain(..variables).filter_map(|word| word.split_once('=')).collect();
-    let expected = "cargo test -p raddle --test all -- --exact replaying::pasted";
-    assert_eq!(words.join(" "), expected, "{line}");
+    assert!(is_command_of(&words.join(" "), "replaying::pasted"), "{line}");
     assert!(variables.contains(&("RADDLE_MEMORY", "rc11")), "{line}");
     // Cargo would run the same program with the words after `--`.
     let mut again = variables.clone();
@@ -86,7 +134,7 @@ fn failing_executions_are_tried_first() {
     assert_eq!(tokens(&file).lines().count(), 1);
     let second = child(&test, &[(BUG, "1"), ("RADDLE_STRATEGY", "round-robin")]);
     let text = printed(&second);
-    assert!(!second.status.success() && text.contains("replayed from its token"), "{text}");
+    assert!(!second.status.success() && text.contains("failed before, and fails again"), "{text}");
     let off = child(&test, &[(BUG, "1"), ("RADDLE_REMEMBER", "0")]);
     assert!(printed(&off).contains("found by"), "{}", printed(&off));
     // The bug is gone.

@@ -12,6 +12,9 @@ use crate::phrase::one_line;
 /// The word that stands for the strategy in a report on a replay.
 pub(crate) const REPLAY: &str = "replay";
 
+/// The word that stands for the strategy in a report on an execution that an earlier check has kept.
+pub(crate) const KEPT: &str = "kept";
+
 /// The word of the strategy that has phases with a part of the budget each.
 const AUTO: &str = "auto";
 

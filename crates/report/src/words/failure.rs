@@ -4,7 +4,7 @@ use raddle_results::document::{Access, Document, Failure, Finding, LeakKind, Pla
 use raddle_results::{Phase, PhaseEnd};
 
 use super::backtrace::program_part;
-use super::clean::{REPLAY, elapsed};
+use super::clean::{KEPT, REPLAY, elapsed};
 use super::names::{object_name, thread_name};
 use super::{deadlock, freed, waiting};
 use crate::number::{count, thousands};
@@ -15,6 +15,9 @@ pub(crate) fn origin(document: &Document, failure: &Failure) -> String {
     let steps = count(failure.trace.steps, "step", "steps");
     if document.strategy == REPLAY {
         return format!("replayed from its token · {steps}");
+    }
+    if document.strategy == KEPT {
+        return format!("failed before, and fails again (kept in `target/raddle`) · {steps}");
     }
     let has_failed = |phase: &&Phase| phase.end == PhaseEnd::Failed;
     let by = match document.phases.iter().find(has_failed) {

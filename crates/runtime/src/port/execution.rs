@@ -8,8 +8,8 @@ use std::sync::Arc;
 use raddle_core::{Effect, EventId, NoteKind, ObjectId, Site, ThreadId};
 use raddle_engine::{Initial, SinceChange};
 
-use crate::Body;
 use crate::runtime::SpawnHook;
+use crate::{Body, Rerun};
 
 /// How the body of a thread ended.
 pub(crate) type BodyResult = Result<(), Box<dyn Any + Send>>;
@@ -122,8 +122,8 @@ pub(crate) trait Execution {
 
     /// Returns whether a coroutine touches this address when its stack overflows.
     fn is_stack_guard(&self, address: usize) -> bool;
-    /// Returns the name of the check.
-    fn check_name(&self) -> &str;
+    /// Returns the name of the check, and the command that runs it again.
+    fn check(&self) -> (&str, &Rerun);
     /// Returns the token that replays the run up to here.
     fn token(&self) -> String;
     /// Returns the number of steps so far. A signal handler may call this: only the length of the trace is read, which

@@ -106,7 +106,7 @@ impl<B: Backend, M: Memory> Run<'_, '_, B, M> {
 /// Panics if raddle has panicked in a run that is over, on the stack of a thread. The run says nothing then.
 pub(super) fn fail_for_own_bug(run: &dyn Execution) {
     if own_bug::is_noted() {
-        let text = own_bug::take(run.check_name(), &run.token());
+        let text = own_bug::take(run.check().0, &run.token());
         panic!("{}", text.unwrap_or_default());
     }
 }

@@ -16,10 +16,11 @@ use raddle_engine::{Initial, SinceChange};
 
 #[cfg(all(unix, target_arch = "x86_64"))]
 use super::frame;
-use crate::Body;
+
 #[cfg(all(unix, target_arch = "x86_64"))]
 use crate::port::unobserved;
 use crate::port::{BodyResult, Execution, ExitSwitch, RunFlags};
+use crate::{Body, Rerun};
 
 /// The words of the stack that raddle's own calls use.
 #[cfg(all(unix, target_arch = "x86_64"))]
@@ -241,7 +242,7 @@ impl Execution for Watched<'_> {
         fn allocated(&self, address: usize, size: usize);
         fn freed(&self, address: usize, layout: Layout) -> bool;
         fn is_stack_guard(&self, address: usize) -> bool;
-        fn check_name(&self) -> &str;
+        fn check(&self) -> (&str, &Rerun);
         fn token(&self) -> String;
         fn steps(&self) -> usize;
         fn last_site(&self) -> Option<Site>;
