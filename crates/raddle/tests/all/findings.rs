@@ -319,9 +319,8 @@ fn the_environment_replays() {
     assert!(printed.contains("raddle: test `findings::victim` FAILED"), "{printed}");
     assert!(printed.contains("an update got lost"), "{printed}");
     assert!(printed.contains("replayed from its token"), "{printed}");
-    assert!(
-        printed.contains(&format!("RADDLE_REPLAY={} cargo test findings::victim", found.token))
-    );
+    let command = format!("RADDLE_REPLAY={} cargo test ", found.token);
+    assert!(printed.contains(&command), "{printed}");
 }
 
 #[test]
