@@ -114,6 +114,31 @@ fn a_node_that_its_owner_uses_after_it_was_freed() {
     }
 }
 
+/// Zeroed memory is a variable that is zero, also where another one was freed.
+#[test]
+fn zeroed_memory_is_an_object() {
+    let zeroed = || {
+        // SAFETY: all-zero is an atomic variable that is zero.
+        Box::new(Node { value: unsafe { std::mem::zeroed() } })
+    };
+    for strategy in ["dpor", "random"] {
+        let report = Config::new().strategy(strategy).runs(50).run(move || {
+            for _ in 0..3 {
+                drop(zeroed());
+            }
+            let node = Arc::new(zeroed());
+            let other = thread::spawn({
+                let node = node.clone();
+                move || node.value.fetch_add(1, AcqRel)
+            });
+            node.value.fetch_add(1, AcqRel);
+            other.join().unwrap();
+            assert_eq!(node.value.load(Acquire), 2);
+        });
+        assert!(report.failure().is_none(), "{strategy}: {}", raddle::text(&report));
+    }
+}
+
 struct Value(UnsafeCell<u32>);
 
 // SAFETY: raddle runs one thread at a time, and checks whether accesses are ordered.

@@ -37,6 +37,9 @@ impl NameCopy {
 /// The name of an object that no run uses. It is the number of no run.
 const UNUSED: u64 = u64::MAX;
 
+/// The name of an object in zeroed memory, as lock-free containers allocate it, which no run uses. It is the number of no run.
+const ZEROED: u64 = 0;
+
 /// The number of an object that ended before it was used, in its tombstone.
 const UNDECLARED: u64 = epoch::STEP - 1;
 
@@ -107,7 +110,7 @@ impl Name {
     #[inline]
     pub fn is_new(&self) -> bool {
         // As in `is_unused`.
-        self.word.load(Ordering::SeqCst) == UNUSED
+        is_unused_word(self.word.load(Ordering::SeqCst))
     }
 
     /// Returns whether no check uses the object. To be called outside a run by the thread that has just taken hold of
@@ -133,7 +136,7 @@ impl Name {
         let tombstone = if object < epoch::STEP {
             let object = ObjectId(object as u32);
             run().ended(Some(object), address, self.made).then_some(known)
-        } else if known == UNUSED {
+        } else if is_unused_word(known) {
             run().ended(None, address, self.made).then_some(here | UNDECLARED)
         } else {
             if !epoch::is_possible(known, here) {
@@ -219,7 +222,7 @@ impl Name {
         if known != UNUSED && epoch::is_foreign(known, mine) {
             shared(site)
         }
-        if known != UNUSED && !epoch::is_possible(known, mine) {
+        if !is_unused_word(known) && !epoch::is_possible(known, mine) {
             let ended = self.overwritten(false, site);
             return Some(ended.unwrap_or_else(|| no_object(site)));
         }
@@ -231,6 +234,12 @@ impl Name {
         }
         None
     }
+}
+
+/// Returns whether a name is that of an object that no run has used.
+#[inline(always)]
+fn is_unused_word(word: u64) -> bool {
+    matches!(word, UNUSED | ZEROED)
 }
 
 thread_local! {
