@@ -210,7 +210,7 @@ pub(super) static STRATEGIES: &[Row] = &[
     ),
     row(
         "dfs:P",
-        Models::All,
+        Models::Sc,
         "every interleaving with at most P preemptions",
         "for comparison",
         Make::Search(|arguments| {

@@ -343,7 +343,7 @@ fn strategies_for_weak_memory_refuse_sc() {
 
 #[test]
 fn strategies_for_sc_refuse_rc11() {
-    for strategy in ["dpor-classic", "bpor:0-2", "bpor:fair:1", "dfs-delay:1"] {
+    for strategy in ["dpor-classic", "bpor:0-2", "bpor:fair:1", "dfs:1", "dfs-delay:1"] {
         let error = rc11(strategy).try_run(|| {}).unwrap_err().to_string();
         assert!(error.contains(&format!("`{strategy}`")) && error.contains("`dpor`"), "{error}");
     }
