@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use raddle_analysis::{Equivalents, cause};
-use raddle_core::{Choices, Ending, MemoryModel, Rng, Schedule, Special, Strengthened, Trace};
+use raddle_core::{
+    Choices, Ending, MemoryModel, Panic, Rng, Schedule, Special, Strengthened, Trace,
+};
 use raddle_engine::ThreadIds;
 use raddle_results::{
     Bounds, CutOff, Explanation, Failure, Finding, HiddenState, MAX_LEAKED_BY_PROCESS, Repair,
@@ -75,6 +77,7 @@ impl Check<'_> {
         if !failure.reproduced {
             return;
         }
+        self.find_place(failure, tally);
         let known = Allowance::of(how).map(|allowance| self.known(allowance, failure, tally));
         let unknown = match known {
             Some(Ok((trace, explanation))) => {
@@ -89,6 +92,19 @@ impl Check<'_> {
         failure.unexplained = unknown;
         let found = failure.trace.clone();
         self.show(&found, failure, None, tally);
+    }
+
+    /// Replays a panic of which the place is not known. A test may have replaced the hook that tells it, which is back
+    /// after the first panic.
+    fn find_place(&mut self, failure: &mut Failure, tally: &mut Tally) {
+        let Finding::Panic(Panic { place: None, .. }) = &failure.finding else { return };
+        let replay = Replay::of(&failure.trace, self.settings.memory, self.settings.max_steps);
+        let trace = replay.look(self.executor, Trace::clone);
+        if failure.trace.first_difference(&trace).is_none() {
+            if let Some(finding @ Finding::Panic(_)) = self.finding(&trace, &mut tally.cleared) {
+                (failure.finding, failure.trace) = (finding, trace);
+            }
+        }
     }
 
     /// Returns a run that fails in the same way, and what is known about it.

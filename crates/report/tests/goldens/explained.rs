@@ -193,35 +193,35 @@ fn a_lost_wakeup() {
               needs 1 preemption: no execution without a preemption fails this way
 
                    main                    thread 1
-                1  spawn thread 1          │                                        crates/report/tests/goldens/explained.rs:175
-                2  mutex 1.lock            │                                        crates/report/tests/goldens/explained.rs:180
-                3  atomic 1.load → false   │                                        crates/report/tests/goldens/explained.rs:181   reads the initial value
-                4  │                       atomic 1.store true                      crates/report/tests/goldens/explained.rs:176
-                5  │                       condvar 1.notify_one → wakes no thread   crates/report/tests/goldens/explained.rs:177
+                1  spawn thread 1          │                                        crates/report/tests/goldens/explained.rs:174
+                2  mutex 1.lock            │                                        crates/report/tests/goldens/explained.rs:179
+                3  atomic 1.load → false   │                                        crates/report/tests/goldens/explained.rs:180   reads the initial value
+                4  │                       atomic 1.store true                      crates/report/tests/goldens/explained.rs:175
+                5  │                       condvar 1.notify_one → wakes no thread   crates/report/tests/goldens/explained.rs:176
                 6  │                       ends
-                7  condvar 1.wait begins                                            crates/report/tests/goldens/explained.rs:182
-                8  mutex 1.unlock                                                   crates/report/tests/goldens/explained.rs:182   acquired in 2
-                ✗  condvar 1.wait                                                   crates/report/tests/goldens/explained.rs:182   blocked forever
+                7  condvar 1.wait begins                                            crates/report/tests/goldens/explained.rs:181
+                8  mutex 1.unlock                                                   crates/report/tests/goldens/explained.rs:181   acquired in 2
+                ✗  condvar 1.wait                                                   crates/report/tests/goldens/explained.rs:181   blocked forever
 
-              atomic 1   bool, made at crates/report/tests/goldens/explained.rs:172
-              mutex 1    Mutex<()>, made at crates/report/tests/goldens/explained.rs:172
-              condvar 1  made at crates/report/tests/goldens/explained.rs:172
+              atomic 1   bool, made at crates/report/tests/goldens/explained.rs:171
+              mutex 1    Mutex<()>, made at crates/report/tests/goldens/explained.rs:171
+              condvar 1  made at crates/report/tests/goldens/explained.rs:171
 
-              main waits for a notification of condvar 1 at crates/report/tests/goldens/explained.rs:182
-                notified in step 5, at crates/report/tests/goldens/explained.rs:177, when no thread waited
+              main waits for a notification of condvar 1 at crates/report/tests/goldens/explained.rs:181
+                notified in step 5, at crates/report/tests/goldens/explained.rs:176, when no thread waited
 
               why: it fails whenever
-                1. main: atomic 1.load at crates/report/tests/goldens/explained.rs:181 (step 3)
-                   before thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:176 (step 4)
-                2. thread 1: condvar 1.notify_one at crates/report/tests/goldens/explained.rs:177 (step 5)
-                   before main: condvar 1.wait begins at crates/report/tests/goldens/explained.rs:182 (step 7)
+                1. main: atomic 1.load at crates/report/tests/goldens/explained.rs:180 (step 3)
+                   before thread 1: atomic 1.store true at crates/report/tests/goldens/explained.rs:175 (step 4)
+                2. thread 1: condvar 1.notify_one at crates/report/tests/goldens/explained.rs:176 (step 5)
+                   before main: condvar 1.wait begins at crates/report/tests/goldens/explained.rs:181 (step 7)
               proved: the one execution that does so fails; no smaller set is enough
 
               repair: hold one lock around each of these (proved: all 6 executions then possible pass)
-                from load at crates/report/tests/goldens/explained.rs:181
-                  to wait begins at crates/report/tests/goldens/explained.rs:182
-                from store true at crates/report/tests/goldens/explained.rs:176
-                  to notify_one at crates/report/tests/goldens/explained.rs:177
+                from load at crates/report/tests/goldens/explained.rs:180
+                  to wait begins at crates/report/tests/goldens/explained.rs:181
+                from store true at crates/report/tests/goldens/explained.rs:175
+                  to notify_one at crates/report/tests/goldens/explained.rs:176
         "#]],
     );
 }
@@ -245,16 +245,16 @@ fn every_execution_fails() {
               found by random after 1 execution (0.4 ms) · 5 steps · replayed once: it fails in the same way
 
                    main                thread 1
-                1  spawn thread 1      │                  crates/report/tests/goldens/explained.rs:234
-                2  │                   atomic 1.store 1   crates/report/tests/goldens/explained.rs:234
+                1  spawn thread 1      │                  crates/report/tests/goldens/explained.rs:233
+                2  │                   atomic 1.store 1   crates/report/tests/goldens/explained.rs:233
                 3  │                   ends
-                4  join thread 1                          crates/report/tests/goldens/explained.rs:236
-                5  atomic 1.load → 1                      crates/report/tests/goldens/explained.rs:237   reads 2
-                ✗  panics                                 crates/report/tests/goldens/explained.rs:237
+                4  join thread 1                          crates/report/tests/goldens/explained.rs:235
+                5  atomic 1.load → 1                      crates/report/tests/goldens/explained.rs:236   reads 2
+                ✗  panics                                 crates/report/tests/goldens/explained.rs:236
 
-              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:231
+              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:230
 
-              main panicked at crates/report/tests/goldens/explained.rs:237:5
+              main panicked at crates/report/tests/goldens/explained.rs:236:5
 
               why: every execution fails this way (proved: 1 execution)
 
@@ -370,25 +370,25 @@ fn a_weak_memory_bug() {
               found by dfs after 2 executions (0.4 ms) · 6 steps · replayed once: it fails in the same way
 
                    main                             thread 1
-                1  spawn thread 1                   │                               crates/report/tests/goldens/explained.rs:353
-                2  │                                atomic 1.store 7 (Relaxed)      crates/report/tests/goldens/explained.rs:354
-                3  │                                atomic 2.store true (Relaxed)   crates/report/tests/goldens/explained.rs:355
+                1  spawn thread 1                   │                               crates/report/tests/goldens/explained.rs:352
+                2  │                                atomic 1.store 7 (Relaxed)      crates/report/tests/goldens/explained.rs:353
+                3  │                                atomic 2.store true (Relaxed)   crates/report/tests/goldens/explained.rs:354
                 4  │                                ends
-                5  atomic 2.load (Acquire) → true                                   crates/report/tests/goldens/explained.rs:357   reads 3
-                6  atomic 1.load (Relaxed) → 0                                      crates/report/tests/goldens/explained.rs:358   reads the initial value, stale: 2 is newer
-                ✗  panics                                                           crates/report/tests/goldens/explained.rs:358
+                5  atomic 2.load (Acquire) → true                                   crates/report/tests/goldens/explained.rs:356   reads 3
+                6  atomic 1.load (Relaxed) → 0                                      crates/report/tests/goldens/explained.rs:357   reads the initial value, stale: 2 is newer
+                ✗  panics                                                           crates/report/tests/goldens/explained.rs:357
 
-              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:351
-              atomic 2  bool, made at crates/report/tests/goldens/explained.rs:351
+              atomic 1  usize, made at crates/report/tests/goldens/explained.rs:350
+              atomic 2  bool, made at crates/report/tests/goldens/explained.rs:350
 
               Step 6 read the initial value, although step 2 is newer: step 5 read what step 3 stored, but step 3 does not release.
-                It would need Release in step 3, or fence(Release) between step 2 (crates/report/tests/goldens/explained.rs:354) and step 3 (crates/report/tests/goldens/explained.rs:355).
+                It would need Release in step 3, or fence(Release) between step 2 (crates/report/tests/goldens/explained.rs:353) and step 3 (crates/report/tests/goldens/explained.rs:354).
               Memory model RC11: load buffering was not explored.
 
-              main panicked at crates/report/tests/goldens/explained.rs:358:9
+              main panicked at crates/report/tests/goldens/explained.rs:357:9
 
               repair: by memory orderings (proved: all 2 executions then possible pass)
-                store at crates/report/tests/goldens/explained.rs:355: Relaxed → Release
+                store at crates/report/tests/goldens/explained.rs:354: Relaxed → Release
         "#]],
     );
 }
@@ -428,16 +428,16 @@ fn a_livelock() {
     let replay = text.find("  replay: ").expect("a token");
     expect![[r#"
         raddle: test `explained` FAILED — 2 threads wait forever in loops
-            ✗  atomic 2.load → false   │                       crates/report/tests/goldens/explained.rs:406   again and again
-            ✗  │                       atomic 1.load → false   crates/report/tests/goldens/explained.rs:401   again and again
+            ✗  atomic 2.load → false   │                       crates/report/tests/goldens/explained.rs:405   again and again
+            ✗  │                       atomic 1.load → false   crates/report/tests/goldens/explained.rs:400   again and again
 
-          atomic 1  bool, made at crates/report/tests/goldens/explained.rs:398
-          atomic 2  bool, made at crates/report/tests/goldens/explained.rs:398
+          atomic 1  bool, made at crates/report/tests/goldens/explained.rs:397
+          atomic 2  bool, made at crates/report/tests/goldens/explained.rs:397
 
           main waits in a loop, and changes nothing:
-            atomic 2.load → false at crates/report/tests/goldens/explained.rs:406 (atomic 2 was never changed)
+            atomic 2.load → false at crates/report/tests/goldens/explained.rs:405 (atomic 2 was never changed)
           thread 1 waits in a loop, and changes nothing:
-            atomic 1.load → false at crates/report/tests/goldens/explained.rs:401 (atomic 1 was never changed)
+            atomic 1.load → false at crates/report/tests/goldens/explained.rs:400 (atomic 1 was never changed)
           No thread is left that could change what is looked at.
     "#]]
     .assert_eq(&format!("{first}\n{}\n", text[end..replay].trim_end()));
@@ -468,26 +468,26 @@ fn a_data_race() {
               needs 1 preemption: no execution without a preemption fails this way
 
                    main                             thread 1
-                1  spawn thread 1                   │                               crates/report/tests/goldens/explained.rs:441
-                ✗  │                                writes cell 1                   crates/report/tests/goldens/explained.rs:442
-                2  │                                atomic 1.store true (Relaxed)   crates/report/tests/goldens/explained.rs:443
+                1  spawn thread 1                   │                               crates/report/tests/goldens/explained.rs:449
+                ✗  │                                writes cell 1                   crates/report/tests/goldens/explained.rs:450
+                2  │                                atomic 1.store true (Relaxed)   crates/report/tests/goldens/explained.rs:451
                 3  │                                ends
-                4  atomic 1.load (Acquire) → true                                   crates/report/tests/goldens/explained.rs:445   reads 2
-                ✗  reads cell 1                                                     crates/report/tests/goldens/explained.rs:446
-                5  join thread 1                                                    crates/report/tests/goldens/explained.rs:448
+                4  atomic 1.load (Acquire) → true                                   crates/report/tests/goldens/explained.rs:453   reads 2
+                ✗  reads cell 1                                                     crates/report/tests/goldens/explained.rs:454
+                5  join thread 1                                                    crates/report/tests/goldens/explained.rs:456
                 6  ends
 
-              cell 1    Shared<i32>, made at crates/report/tests/goldens/explained.rs:439
-              atomic 1  bool, made at crates/report/tests/goldens/explained.rs:439
+              cell 1    Shared<i32>, made at crates/report/tests/goldens/explained.rs:447
+              atomic 1  bool, made at crates/report/tests/goldens/explained.rs:447
 
               Nothing orders these accesses to cell 1:
-                thread 1  writes  at crates/report/tests/goldens/explained.rs:442
-                main      reads   at crates/report/tests/goldens/explained.rs:446
+                thread 1  writes  at crates/report/tests/goldens/explained.rs:450
+                main      reads   at crates/report/tests/goldens/explained.rs:454
               No lock, join or message separates them, and no acquire reads what the first thread
               released.
 
               repair: by memory orderings (proved: all 2 executions then possible pass)
-                store at crates/report/tests/goldens/explained.rs:443: Relaxed → Release
+                store at crates/report/tests/goldens/explained.rs:451: Relaxed → Release
         "#]],
     );
 }

@@ -196,13 +196,19 @@ fn the_source_is_below_the_picture() {
           atomic 1  i32, made at crates/report/tests/goldens/programs.rs:7
 
           crates/report/tests/goldens/programs.rs
-             8 │ let other = thread::spawn({
-            11 │         let seen = counter.load(Ordering::SeqCst);
-            12 │         counter.store(seen + 1, Ordering::SeqCst);
-            15 │ let seen = counter.load(Ordering::SeqCst);
-            16 │ counter.store(seen + 1, Ordering::SeqCst);
-            17 │ other.join().unwrap();
-            18 │ assert_eq!(counter.load(Ordering::SeqCst), 1, "an update got lost");
+             6 │ pub(crate) fn lost_update() {
+             7 │     let counter = Arc::new(AtomicI32::new(-1));
+             8 │     let other = thread::spawn({
+             9 │         let counter = counter.clone();
+            10 │         move || {
+            11 │             let seen = counter.load(Ordering::SeqCst);
+            12 │             counter.store(seen + 1, Ordering::SeqCst);
+            13 │         }
+            14 │     });
+            15 │     let seen = counter.load(Ordering::SeqCst);
+            16 │     counter.store(seen + 1, Ordering::SeqCst);
+            17 │     other.join().unwrap();
+            18 │     assert_eq!(counter.load(Ordering::SeqCst), 1, "an update got lost");
 
           main panicked at crates/report/tests/goldens/programs.rs:18:5
 
@@ -232,11 +238,18 @@ fn colours() {
           ^[2mmutex 2  Mutex<()>, made at crates/report/tests/goldens/programs.rs:22^[0m
 
           ^[2mcrates/report/tests/goldens/programs.rs^[0m
-            ^[2m23 │^[0m let other = thread::spawn({
-            ^[2m26 │^[0m         let _first = locks.0.lock().unwrap();
-            ^[2m27 │^[0m         let _second = locks.1.lock().unwrap();
-            ^[2m31 │^[0m     let _first = locks.1.lock().unwrap();
-            ^[2m32 │^[0m     let _second = locks.0.lock().unwrap();
+            ^[2m21 │^[0m pub(crate) fn opposite_locks() {
+            ^[2m22 │^[0m     let locks = Arc::new((Mutex::new(()), Mutex::new(())));
+            ^[2m23 │^[0m     let other = thread::spawn({
+            ^[2m24 │^[0m         let locks = locks.clone();
+            ^[2m25 │^[0m         move || {
+            ^[2m26 │^[0m             let _first = locks.0.lock().unwrap();
+            ^[2m27 │^[0m             let _second = locks.1.lock().unwrap();
+            ^[2m28 │^[0m         }
+            ^[2m29 │^[0m     });
+            ^[2m30 │^[0m     {
+            ^[2m31 │^[0m         let _first = locks.1.lock().unwrap();
+            ^[2m32 │^[0m         let _second = locks.0.lock().unwrap();
 
           cycle: main → mutex 1 (held by thread 1, acquired at crates/report/tests/goldens/programs.rs:26)
                → thread 1 → mutex 2 (held by main, acquired at crates/report/tests/goldens/programs.rs:31)
