@@ -275,7 +275,7 @@ fn parse(mut bytes: &[u8], options: &Options) -> Option<Outcome> {
             "stack" => stacks.extend(stack(value)),
             "alone" => return value.parse().ok().map(Outcome::Alone),
             "again" => return Some(Outcome::NeedsFork),
-            "refused" => return Some(Outcome::Refused(value.to_owned())),
+            "refused" => return Some(Outcome::Refused(Symbols::new(modules).resolve(value))),
             "broken" => return Some(Outcome::Lost(format!("raddle failed: {value}"))),
             "point" => {
                 let (point, place) = value.split_once(' ')?;

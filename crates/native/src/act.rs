@@ -9,9 +9,12 @@ impl State {
     fn announce(&self, op: Op, site: Site) {
         let me = self.me();
         self.steps.set(self.steps.get() + 1);
-        let (turn, is_led) =
-            self.with_engine(|engine| (engine.submit(me, op, site), engine.is_led()));
+        self.tell_frame(op, site);
+        let (turn, is_led, takes_frames) = self.with_engine(|engine| {
+            (engine.submit(me, op, site), engine.is_led(), engine.takes_frames())
+        });
         self.is_led.set(is_led);
+        self.frames.turn(takes_frames);
         self.wait(turn);
     }
 

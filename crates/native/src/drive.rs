@@ -2,7 +2,7 @@
 
 use raddle_core::{Choices, Effect, ObjectId, Op, Panic, PlainAccess, Site, ThreadId, Trace};
 use raddle_engine::causality::Clock;
-use raddle_engine::{Engine, Initial, Kind, Memory, RunState, Turn};
+use raddle_engine::{Engine, Initial, Kind, Memory, RunState, SinceChange, Turn};
 
 /// What hooks ask of the engine.
 pub(crate) trait Drive {
@@ -42,6 +42,14 @@ pub(crate) trait Drive {
     fn ring(&mut self, thread: ThreadId);
     /// Returns whether the run is led to its end, after the steps that are chosen.
     fn is_led(&self) -> bool;
+    /// Returns whether threads are to tell their local states.
+    fn takes_frames(&self) -> bool;
+    /// Returns what a thread, which is about to announce an operation, has done since it last changed something.
+    fn since_change(&mut self, by: ThreadId, op: Op, site: Site) -> SinceChange;
+    /// Tells the local state of a thread that is about to announce an operation.
+    fn arrive(&mut self, by: ThreadId, frame: u64);
+    /// Notes that a thread reads the clock.
+    fn note_clock(&mut self, by: ThreadId);
     fn time(&self, thread: ThreadId) -> u64;
     fn advance(&mut self, thread: ThreadId, nanos: u64);
     /// Returns whether the run has ended well.
@@ -141,6 +149,22 @@ impl<M: Memory> Drive for Driven<'_, '_, M> {
 
     fn is_led(&self) -> bool {
         self.engine.is_led()
+    }
+
+    fn takes_frames(&self) -> bool {
+        self.engine.takes_frames()
+    }
+
+    fn since_change(&mut self, by: ThreadId, op: Op, site: Site) -> SinceChange {
+        self.engine.since_change(by, op, site)
+    }
+
+    fn arrive(&mut self, by: ThreadId, frame: u64) {
+        self.engine.arrive(by, frame);
+    }
+
+    fn note_clock(&mut self, by: ThreadId) {
+        self.engine.note_clock(by);
     }
 
     fn time(&self, thread: ThreadId) -> u64 {

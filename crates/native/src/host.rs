@@ -114,6 +114,8 @@ unsafe extern "C" fn start(
     if let Some(plan) = plan_in(environment) {
         // Owns memory, which must be freed before runs pass through this frame.
         let host = set_up(plan);
+        // Nothing of main's is above its arguments.
+        run::state().frames.set_up(arguments.addr());
         match begin_of_runs() {
             Begin::Main => begin(host),
             Begin::FirstThread => first_thread::await_thread(host),

@@ -24,6 +24,7 @@ mod dispatch;
 mod drive;
 mod fences;
 mod first_thread;
+mod frames;
 mod fresh;
 mod futex;
 mod heap;

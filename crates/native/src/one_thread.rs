@@ -6,6 +6,7 @@ use std::ops::Deref;
 ///
 /// Other OS threads exist only to own a stack and thread-local storage, and sleep. Before a check begins, and in a
 /// program that runs alone, statics are only read.
+#[repr(transparent)]
 pub(crate) struct OneThread<T>(T);
 
 // SAFETY: see the type.

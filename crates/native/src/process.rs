@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use std::ptr::NonNull;
 
 use raddle_core::{Choices, Ending, Panic, ThreadId};
-use raddle_engine::{Engine, Memory, RunState, Substrate};
+use raddle_engine::{Engine, Frames, Memory, RunState, Substrate};
 
 use crate::coroutines::{self, Context};
 use crate::drive::{Drive, Driven};
@@ -15,7 +15,7 @@ use crate::panics::{self, Reported};
 use crate::plan::Backend;
 use crate::run::{Outcome, State, state};
 use crate::snapshot::Snapshot;
-use crate::{crash, dispatch, fresh, host, system};
+use crate::{crash, dispatch, fresh, hooks, host, system};
 
 /// The exit code of a process in which raddle itself failed.
 pub(crate) const BROKEN: i32 = 97;
@@ -98,6 +98,11 @@ impl Substrate for Process {
         let state = state();
         self.window.begin(engine);
         engine.begin(&choices);
+        // Time that passes with every step is in no local state.
+        if hooks::is_instrumented() && !state.clock.is_on() {
+            engine.offer_frames(Frames::FromTheBeginning);
+        }
+        state.frames.turn(engine.takes_frames());
         if self.halt.is_some() {
             // The check is about to end, and its report is not used.
             let message = "the check was halted".to_owned();

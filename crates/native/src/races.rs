@@ -107,36 +107,36 @@ impl Hasher for WordHasher {
     }
 }
 
-/// The detector of one run.
+/// The clocks of the threads, if the memory model does not know them.
 #[derive(Default)]
-pub(crate) struct Races {
+struct Times {
     causality: Causality,
     /// The number of events that the clocks contain.
     seen: usize,
     /// By object: what its newest store carries.
     carried: Vec<Clock>,
+}
+
+/// The detector of one run.
+#[derive(Default)]
+pub(crate) struct Races {
+    times: Times,
     words: HashMap<usize, Vec<Cell>, BuildHasherDefault<WordHasher>>,
 }
 
 impl Races {
     /// Forgets everything, for a new run.
     pub(crate) fn clear(&mut self) {
-        self.causality.reset();
-        self.seen = 0;
-        self.carried.clear();
+        self.times.causality.reset();
+        self.times.seen = 0;
+        self.times.carried.clear();
         self.words.clear();
     }
 
     /// Returns the present of a thread: when and where it is.
     pub(crate) fn moment(&mut self, thread: ThreadId, site: Site, engine: &dyn Drive) -> Moment {
-        let trace = engine.trace();
-        if engine.clock(thread).is_none() {
-            self.catch_up(trace);
-            self.causality.thread(thread);
-        }
-        let clock = engine.clock(thread).or_else(|| self.causality.clock(thread));
-        let time = clock.map_or(0, |clock| clock.of(thread));
-        Moment { thread, time, after: trace.events.len(), site }
+        let (clock, after) = self.times.now(thread, engine);
+        Moment { thread, time: clock.of(thread), after, site }
     }
 
     /// Notes an access of `thread`, which is about to happen. Returns the race with an earlier one, if there is one.
@@ -147,8 +147,8 @@ impl Races {
         heap: &Heap,
         engine: &dyn Drive,
     ) -> Option<Race> {
-        let Moment { time, after, .. } = self.moment(thread, access.site, engine);
-        let clock = engine.clock(thread).or_else(|| self.causality.clock(thread))?;
+        let (clock, after) = self.times.now(thread, engine);
+        let time = clock.of(thread);
         let Access { address, size, writes, is_atomic, is_point, site } = access;
         if let Some(allocated) = allocation(address, heap)
             && allocated.thread != thread
@@ -210,8 +210,8 @@ impl Races {
         site: Site,
         engine: &dyn Drive,
     ) -> Option<Race> {
-        let now = self.moment(thread, site, engine);
-        let clock = engine.clock(thread).or_else(|| self.causality.clock(thread))?;
+        let (clock, after) = self.times.now(thread, engine);
+        let now = Moment { thread, time: clock.of(thread), after, site };
         let is_ordered = |other: ThreadId, time: u32| other == thread || clock.of(other) >= time;
         let (first, end) = (block.first / WORD, (block.first + block.size).div_ceil(WORD));
         let races = |cells: &Vec<Cell>| {
@@ -247,6 +247,22 @@ impl Races {
         for word in first..end {
             self.words.remove(&word);
         }
+    }
+}
+
+impl Times {
+    /// Returns the clock of a thread, and the number of events so far.
+    #[inline]
+    fn now<'a>(&'a mut self, thread: ThreadId, engine: &'a dyn Drive) -> (&'a Clock, usize) {
+        let trace = engine.trace();
+        let after = trace.events.len();
+        if let Some(clock) = engine.clock(thread) {
+            return (clock, after);
+        }
+        if self.seen < after {
+            self.catch_up(trace);
+        }
+        (&self.causality.thread(thread).clock, after)
     }
 
     /// Adds the events since the last call to the clocks.

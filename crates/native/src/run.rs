@@ -15,6 +15,7 @@ use crate::alarms::Clock;
 use crate::coroutines::{self, Context};
 use crate::descriptors::Waiter;
 use crate::drive::Drive;
+use crate::frames::Frames;
 use crate::heap::Heap;
 use crate::layout::Layout;
 use crate::modules::Modules;
@@ -41,6 +42,10 @@ pub(crate) struct Thread {
     pub(crate) has_ended: bool,
     /// The borrowed OS thread that it runs on.
     pub(crate) slot: usize,
+    /// How often it has changed something by other means than an operation, if that is counted.
+    pub(crate) changes: u64,
+    /// Whether it has looked at something since it last changed something, if local states are needed.
+    pub(crate) looks_again: bool,
 }
 
 impl Thread {
@@ -54,12 +59,15 @@ impl Thread {
         is_gone: true,
         has_ended: false,
         slot: 0,
+        changes: 0,
+        looks_again: false,
     };
 }
 
 /// A lock that a thread holds.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Held {
+    pub(crate) address: usize,
     pub(crate) by: ThreadId,
     pub(crate) times: u32,
 }
@@ -102,9 +110,9 @@ pub(crate) struct State {
     /// By [`ThreadId`].
     pub(crate) threads: RefCell<Vec<Thread>>,
     pub(crate) variables: RefCell<Variables>,
-    /// Held locks by address: which thread holds them and how often is known here, whether they are held by the
-    /// engine. A thread may only ask for locks that it holds itself.
-    pub(crate) locks: RefCell<BTreeMap<usize, Held>>,
+    /// Held locks: which thread holds them and how often is known here, whether they are held by the engine. A thread may
+    /// only ask for locks that it holds itself.
+    pub(crate) locks: RefCell<Vec<Held>>,
     /// How often threads hold reader-writer locks to read, by address and thread.
     pub(crate) readers: RefCell<BTreeMap<(usize, ThreadId), u32>>,
     pub(crate) outcome: RefCell<Outcome>,
@@ -122,6 +130,7 @@ pub(crate) struct State {
     pub(crate) host: Cell<Context>,
     pub(crate) stacks: Stacks,
     pub(crate) clock: Clock,
+    pub(crate) frames: Frames,
     /// The threads that wait for file descriptors.
     pub(crate) waiters: RefCell<Vec<Waiter>>,
     /// Where the test harness continues after the run of a test, if runs begin with the first thread.
@@ -196,6 +205,7 @@ pub(crate) fn set_up() {
         host: Cell::new(Context::NONE),
         stacks: Stacks::default(),
         clock: Clock::default(),
+        frames: Frames::default(),
         waiters: RefCell::default(),
         harness: Cell::new(Context::NONE),
         ends_with_process: Cell::new(false),

@@ -8,7 +8,7 @@ use std::ptr;
 
 use crate::posix::{exit, signals, time};
 use crate::run::{refuse, site, state};
-use crate::{descriptors, fences, futex, system};
+use crate::{descriptors, fences, frames, futex, system};
 
 /// The number of a process in runs. The real one differs from process to process.
 pub(crate) const PROCESS: isize = 4_242;
@@ -28,6 +28,7 @@ enum Class {
 
 /// Makes a system call of a thread of a run. Returns its result, a negative error number if it fails.
 pub(crate) fn make(number: usize, arguments: [usize; 6], pc: usize) -> isize {
+    frames::forget_registers();
     if number == fences::PSEUDO_CALL {
         return fences::make(site(pc));
     }
@@ -75,6 +76,7 @@ pub(crate) fn under_way() -> Option<String> {
 
 fn pass(number: usize, arguments: [usize; 6], pc: usize) -> isize {
     let state = state();
+    state.note_change();
     if let Some(result) = descriptors::make(number as i64, arguments, site(pc)) {
         return result;
     }
@@ -187,6 +189,7 @@ fn model(number: i64, arguments: [usize; 6], pc: usize) -> isize {
 /// Fills a buffer with numbers that are the same in every run.
 pub(crate) fn random(buffer: usize, size: usize) -> isize {
     let state = state();
+    state.note_change();
     for byte in 0..size {
         let drawn = raddle_core::mix(state.seed.get(), state.drawn.get());
         state.drawn.set(state.drawn.get() + 1);

@@ -134,10 +134,12 @@ fn programs_without_an_end() {
     let world = World::new("endless");
     let program = world.build("endless.c", &[]);
     let options = ["run", "--watchdog", "200ms", "--max-steps", "10000", "--explain", "off"];
-    for which in ["loads", "yields", "sleeps", "adds"] {
+    for which in ["loads", "yields", "sleeps"] {
         let done = world.raddle(&[&options[..], &[&program, which]].concat()).ends_with(1);
-        done.says(&["an execution did not end within 10,000 steps", "endless.c:"]);
+        done.says(&["thread 1 waits forever in a loop", "endless.c:"]);
     }
+    let done = world.raddle(&[&options[..], &[&program, "adds"]].concat()).ends_with(1);
+    done.says(&["an execution did not end within 10,000 steps", "endless.c:"]);
     let done = world.raddle(&[&options[..], &[&program, "computes"]].concat()).ends_with(1);
     done.says(&["the program hangs", "endless.c:"]);
     let waits = "waits in the system call `read`, for a terminal, a pipe";

@@ -9,6 +9,7 @@ mod cargo;
 mod differential;
 mod features;
 mod litmus;
+mod loops;
 mod objects;
 mod others;
 mod programs;

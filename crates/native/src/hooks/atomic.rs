@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fen
 
 use raddle_core::{Action, AtomicOp, Effect, ObjectId, Op, Order, Rmw, Scalar, Site};
 
-use super::with_caller;
+use super::{with_caller, with_registers};
+use crate::frames;
 use crate::races::Access;
 use crate::run::{is_controlled, site, state};
 
@@ -102,12 +103,15 @@ fn act_mixed(
 /// Stores a byte as the program's own atomic stores do.
 pub(crate) fn store_byte(address: *mut u8, value: u8, pc: usize) {
     const RELEASE: i32 = 3;
+    frames::forget_registers();
     bits8::store(address, value, RELEASE, pc);
 }
 
 extern "C" fn thread_fence(word: i32, pc: usize) {
     if is_controlled() {
+        state().enter();
         state().act(ObjectId::NONE, Action::Fence(order(word)), site(pc));
+        state().leave();
     } else {
         fence(Ordering::SeqCst);
     }
@@ -119,8 +123,10 @@ extern "C" fn signal_fence(word: i32, pc: usize) {
     }
 }
 
-with_caller! {
+with_registers! {
     __tsan_atomic_thread_fence, "rsi", thread_fence;
+}
+with_caller! {
     __tsan_atomic_signal_fence, "rsi", signal_fence;
 }
 
@@ -141,6 +147,7 @@ macro_rules! size {
             }
 
             fn act(address: *mut $type, op: AtomicOp, pc: usize) -> $type {
+                state().enter();
                 let site = site(pc);
                 let check = || state().check_access(address.addr(), size_of::<$type>(), pc);
                 check();
@@ -160,6 +167,7 @@ macro_rules! size {
                 // was harmless.
                 check();
                 state().fence_by_update(address.addr(), &op, site);
+                state().leave();
                 value(effect) as $type
             }
 
@@ -273,7 +281,7 @@ macro_rules! size {
             update!(xor, Xor, |atomic, value| atomic.fetch_xor(value, Ordering::SeqCst));
             update!(nand, Nand, |atomic, value| atomic.fetch_nand(value, Ordering::SeqCst));
 
-            with_caller! {
+            with_registers! {
                 $load, "rdx", load;
                 $store, "rcx", store;
                 $exchange, "rcx", exchange;

@@ -2,7 +2,7 @@
 
 use raddle_core::{Action, CellOp};
 
-use super::with_caller;
+use super::{with_caller, with_registers};
 use crate::races;
 use crate::run::{Plain, State, is_controlled, site, state};
 
@@ -10,6 +10,8 @@ use crate::run::{Plain, State, is_controlled, site, state};
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
+    /// Reads, by a hook that leaves the registers of the caller.
+    Load,
     Write,
     /// Reads as an operation on a synchronisation object does, which races with plain writes only.
     Synchronise,
@@ -30,9 +32,15 @@ pub(crate) fn access(address: usize, size: usize, access: Access, pc: usize) {
         Plain::All => true,
     };
     if is_point {
+        if access == Access::Load {
+            state.enter();
+        }
         act(state, address, size, if writes { CellOp::Write } else { CellOp::Read }, pc);
         // Another thread may have freed it meanwhile.
         state.check_access(address, size, pc);
+    }
+    if !is_point && access != Access::Synchronise {
+        state.note_plain(address, writes);
     }
     if !is_point || state.plain.get() == Plain::Racy {
         let site = site(pc);
@@ -40,6 +48,7 @@ pub(crate) fn access(address: usize, size: usize, access: Access, pc: usize) {
         let access = races::Access { address, size, writes, is_atomic, is_point, site };
         state.look_for_race(access);
     }
+    state.leave();
 }
 
 /// Makes an access a scheduling point: an operation on each of the variables that it touches.
@@ -56,6 +65,7 @@ fn act(state: &State, address: usize, size: usize, op: CellOp, pc: usize) {
 fn volatile(address: usize, size: usize, pc: usize) {
     if is_controlled() {
         state().check_access(address, size, pc);
+        state().note_change();
     }
 }
 
@@ -66,7 +76,7 @@ macro_rules! sizes {
         }
 
         extern "C" fn $read(address: usize, pc: usize) {
-            access(address, $size, Access::Read, pc);
+            access(address, $size, if $size == 16 { Access::Read } else { Access::Load }, pc);
         }
 
         extern "C" fn $write(address: usize, pc: usize) {
@@ -114,11 +124,14 @@ unsafe extern "C" fn set(to: *mut u8, byte: i32, size: usize, pc: usize) -> *mut
     to
 }
 
-with_caller! {
+with_registers! {
     __tsan_read1, "rsi", read1;
     __tsan_read2, "rsi", read2;
     __tsan_read4, "rsi", read4;
     __tsan_read8, "rsi", read8;
+}
+
+with_caller! {
     __tsan_read16, "rsi", read16;
     __tsan_write1, "rsi", write1;
     __tsan_write2, "rsi", write2;

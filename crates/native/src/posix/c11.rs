@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::{condvar, mutex, object, once, thread, time};
-use crate::hooks::with_caller;
+use crate::hooks::{with_caller, with_registers};
 use crate::real::real;
 use crate::run::is_controlled;
 use crate::variables::Use;
@@ -178,15 +178,18 @@ pub(crate) unsafe extern "C" fn thrd_exit(code: c_int) -> ! {
     real!(thrd_exit(code => c_int) -> !)
 }
 
+with_registers! {
+    thrd_sleep, "rdx", sleep;
+    thrd_yield, "rdi", yield_turn;
+    mtx_trylock, "rsi", try_lock;
+}
+
 with_caller! {
     thrd_create, "rcx", create;
     thrd_join, "rdx", join;
     thrd_detach, "rsi", detach;
-    thrd_sleep, "rdx", sleep;
-    thrd_yield, "rdi", yield_turn;
     mtx_init, "rdx", init;
     mtx_lock, "rsi", lock;
-    mtx_trylock, "rsi", try_lock;
     mtx_timedlock, "rdx", timed_lock;
     mtx_unlock, "rsi", unlock;
     mtx_destroy, "rsi", destroy;

@@ -11,7 +11,7 @@ use raddle_core::{Action, Effect, MutexOp, Site};
 use raddle_engine::Initial;
 
 use super::{object, time};
-use crate::hooks::with_caller;
+use crate::hooks::{with_caller, with_registers};
 use crate::real::real;
 use crate::run::{Held, State, is_controlled, site, state};
 use crate::variables::Use;
@@ -77,17 +77,23 @@ fn act(mutex: *mut c_void, op: MutexOp, site: Site) -> Effect {
 pub(super) fn times_held(mutex: *mut c_void) -> u32 {
     let state = state();
     let locks = state.locks.borrow();
-    locks.get(&mutex.addr()).filter(|held| held.by == state.me()).map_or(0, |held| held.times)
+    // Few locks are held at once, and the last one most likely is the one.
+    let held = locks.iter().rfind(|held| held.address == mutex.addr());
+    held.filter(|held| held.by == state.me()).map_or(0, |held| held.times)
 }
 
 /// Notes how often the calling thread holds a mutex.
 pub(super) fn set_times_held(mutex: *mut c_void, times: u32) {
     let state = state();
     let mut locks = state.locks.borrow_mut();
-    if times == 0 {
-        locks.remove(&mutex.addr());
-    } else {
-        locks.insert(mutex.addr(), Held { by: state.me(), times });
+    let (address, by) = (mutex.addr(), state.me());
+    match locks.iter().rposition(|held| held.address == address) {
+        Some(known) if times == 0 => {
+            locks.remove(known);
+        }
+        Some(known) => locks[known] = Held { address, by, times },
+        None if times == 0 => {}
+        None => locks.push(Held { address, by, times }),
     }
 }
 
@@ -133,15 +139,12 @@ impl State {
     pub(crate) fn leave_robust_mutexes(&self) {
         loop {
             let me = self.me();
-            let is_left = |&(&address, held): &(&usize, &Held)| {
-                held.by == me && kind_word(ptr::with_exposed_provenance_mut(address)) & ROBUST != 0
+            let is_left = |held: &&Held| {
+                let mutex = ptr::with_exposed_provenance_mut(held.address);
+                held.by == me && kind_word(mutex) & ROBUST != 0
             };
-            let Some(address) =
-                self.locks.borrow().iter().find(is_left).map(|(&address, _)| address)
-            else {
-                return;
-            };
-            let mutex = ptr::with_exposed_provenance_mut(address);
+            let Some(held) = self.locks.borrow().iter().find(is_left).copied() else { return };
+            let mutex = ptr::with_exposed_provenance_mut(held.address);
             release_as(mutex, INCONSISTENT, site(0));
         }
     }
@@ -193,7 +196,12 @@ pub(super) extern "C" fn try_lock(mutex: *mut c_void, pc: usize) -> c_int {
     match lock_again(mutex, pc) {
         Some(0) => 0,
         Some(_) => libc::EBUSY,
-        None => try_acquire(mutex, site(pc)).unwrap_or(libc::EBUSY),
+        None => {
+            state().enter();
+            let result = try_acquire(mutex, site(pc)).unwrap_or(libc::EBUSY);
+            state().leave();
+            result
+        }
     }
 }
 
@@ -286,9 +294,12 @@ pub(super) extern "C" fn destroy(mutex: *mut c_void, pc: usize) -> c_int {
     0
 }
 
+with_registers! {
+    pthread_mutex_trylock, "rsi", try_lock;
+}
+
 with_caller! {
     pthread_mutex_lock, "rsi", lock;
-    pthread_mutex_trylock, "rsi", try_lock;
     pthread_mutex_timedlock, "rdx", timed_lock;
     pthread_mutex_clocklock, "rcx", clock_lock;
     pthread_mutex_unlock, "rsi", unlock;

@@ -6,9 +6,9 @@ use raddle_core::{Action, Effect, SemaphoreOp};
 use raddle_engine::Initial;
 
 use super::{object, time};
-use crate::hooks::with_caller;
+use crate::hooks::{with_caller, with_registers};
 use crate::real::real;
-use crate::run::{is_controlled, site};
+use crate::run::{is_controlled, site, state};
 use crate::variables::Use;
 
 extern "C" fn init(semaphore: *mut c_void, shared: c_int, count: c_uint, pc: usize) -> c_int {
@@ -51,7 +51,10 @@ extern "C" fn try_wait(semaphore: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(sem_trywait(semaphore => *mut c_void) -> c_int);
     }
-    if act(semaphore, SemaphoreOp::TryWait, pc) { 0 } else { time::fail(libc::EAGAIN) }
+    state().enter();
+    let has_taken = act(semaphore, SemaphoreOp::TryWait, pc);
+    state().leave();
+    if has_taken { 0 } else { time::fail(libc::EAGAIN) }
 }
 
 fn timed(semaphore: *mut c_void, clock: c_int, limit: *const libc::timespec, pc: usize) -> c_int {
@@ -109,12 +112,15 @@ unsafe extern "C" fn value(semaphore: *mut c_void, place: *mut c_int, pc: usize)
     0
 }
 
+with_registers! {
+    sem_trywait, "rsi", try_wait;
+}
+
 with_caller! {
     sem_getvalue, "rdx", value;
     sem_init, "rcx", init;
     sem_destroy, "rsi", destroy;
     sem_wait, "rsi", wait;
-    sem_trywait, "rsi", try_wait;
     sem_timedwait, "rdx", timed_wait;
     sem_clockwait, "rcx", clock_wait;
     sem_post, "rsi", post;

@@ -7,9 +7,9 @@ use raddle_engine::Initial;
 
 use super::mutex::{set_times_held, times_held};
 use super::object;
-use crate::hooks::with_caller;
+use crate::hooks::{with_caller, with_registers};
 use crate::real::real;
-use crate::run::{is_controlled, site};
+use crate::run::{is_controlled, site, state};
 use crate::variables::Use;
 
 fn act(lock: *mut c_void, op: MutexOp, pc: usize) -> Effect {
@@ -32,7 +32,10 @@ extern "C" fn try_lock(spin: *mut c_void, pc: usize) -> c_int {
     if !is_controlled() {
         return real!(pthread_spin_trylock(spin => *mut c_void) -> c_int);
     }
-    if act(spin, MutexOp::TryLock, pc) == Effect::Yes { 0 } else { libc::EBUSY }
+    state().enter();
+    let result = if act(spin, MutexOp::TryLock, pc) == Effect::Yes { 0 } else { libc::EBUSY };
+    state().leave();
+    result
 }
 
 extern "C" fn unlock(spin: *mut c_void, pc: usize) -> c_int {
@@ -55,9 +58,12 @@ extern "C" fn init(spin: *mut c_void, shared: c_int, pc: usize) -> c_int {
     real!(pthread_spin_init(spin => *mut c_void, shared => c_int) -> c_int)
 }
 
+with_registers! {
+    pthread_spin_trylock, "rsi", try_lock;
+}
+
 with_caller! {
     pthread_spin_lock, "rsi", lock;
-    pthread_spin_trylock, "rsi", try_lock;
     pthread_spin_unlock, "rsi", unlock;
     pthread_spin_init, "rdx", init;
 }

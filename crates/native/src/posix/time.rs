@@ -5,7 +5,7 @@ use std::ptr;
 
 use raddle_core::{Action, ObjectId, PauseOp};
 
-use crate::hooks::with_caller;
+use crate::hooks::{with_caller, with_registers};
 use crate::real::real;
 use crate::run::{is_controlled, site, state};
 
@@ -45,7 +45,12 @@ fn now(clock: c_int) -> u64 {
     }
     let me = state.me();
     // CPU time does not pass in a run.
-    start(clock).map_or(0, |start| start + state.with_engine(|engine| engine.time(me)))
+    let Some(start) = start(clock) else { return 0 };
+    start
+        + state.with_engine(|engine| {
+            engine.note_clock(me);
+            engine.time(me)
+        })
 }
 
 /// Returns a time in nanoseconds, or `None` if it is none.
@@ -90,7 +95,9 @@ fn pause(pause: PauseOp, pc: usize) {
             PauseOp::Yield | PauseOp::Spin => state.ring_if_idle(),
         }
     }
+    state.enter();
     state.act(ObjectId::NONE, Action::Pause(pause), site(pc));
+    state.leave();
 }
 
 pub(crate) unsafe extern "C" fn get_clock(
@@ -214,6 +221,9 @@ with_caller! {
     clock_gettime, "rdx", get_clock;
     gettimeofday, "rdx", get_day;
     time, "rsi", get_time;
+}
+
+with_registers! {
     sleep, "rsi", sleep_seconds;
     usleep, "rsi", sleep_micros;
     nanosleep, "rdx", sleep_nanos;
