@@ -5,7 +5,7 @@ use raddle_engine::Initial;
 
 use crate::heap::{self, Wrong};
 use crate::races::{Access, Race};
-use crate::run::{State, site};
+use crate::run::{__raddle_failure, State, site};
 use crate::variables::Use;
 
 impl State {
@@ -58,6 +58,10 @@ impl State {
     pub(crate) fn note_race(&self, race: Option<Race>, site: Site) {
         let Some(race) = race else { return };
         self.has_raced.set(true);
+        if self.is_debugged.get() {
+            // The run goes on to its end, but this is the place to look at.
+            __raddle_failure();
+        }
         let object = self.object(race.address, Use::Raced, || Initial::Cell, site);
         self.with_engine(|engine| {
             engine.touched(race.first.on(object));

@@ -84,6 +84,8 @@ fn a_failure_is_replayed_in_a_debugger() {
         ("lost_update.c", &[][..], "at lost_update.c:22"),
         ("deadlock.c", &[], "at deadlock.c:"),
         ("plain_counter.c", &[], "at plain_counter.c:32"),
+        // A race that leads to nothing: the second access.
+        ("plain_counter.c", &["-DUNCHECKED"], "at plain_counter.c:16"),
         ("files.c", &["-DHANDLER"], "at files.c:"),
     ] {
         let program = world.build(source, flags);

@@ -33,7 +33,7 @@ fn threads_that_wait_forever_are_found() {
     for (which, place) in [
         ("forever", "loops.c:26"),
         ("yields_forever", "loops.c:29"),
-        ("spins_forever", "loops.c:22"),
+        ("spins_forever", "loops.c:21"),
     ] {
         for strategy in ["auto", "dfs", "dpor", "pos"] {
             let done = world.raddle(&["run", "--strategy", strategy, &program, which]);

@@ -45,12 +45,17 @@ fn now(clock: c_int) -> u64 {
     }
     let me = state.me();
     // CPU time does not pass in a run.
-    let Some(start) = start(clock) else { return 0 };
-    start
-        + state.with_engine(|engine| {
-            engine.note_clock(me);
-            engine.time(me)
-        })
+    start(clock).map_or(0, |start| start + state.with_engine(|engine| engine.time(me)))
+}
+
+/// Returns what a clock shows to the program.
+fn shown(clock: c_int) -> u64 {
+    let state = state();
+    if !state.clock.is_on() {
+        let me = state.me();
+        state.with_engine(|engine| engine.note_clock(me));
+    }
+    now(clock)
 }
 
 /// Returns a time in nanoseconds, or `None` if it is none.
@@ -108,7 +113,7 @@ pub(crate) unsafe extern "C" fn get_clock(
     if !is_controlled() {
         return real!(clock_gettime(clock => c_int, time => *mut libc::timespec) -> c_int);
     }
-    let now = now(clock);
+    let now = shown(clock);
     let value = libc::timespec { tv_sec: (now / SECOND) as i64, tv_nsec: (now % SECOND) as i64 };
     // SAFETY: the program passed a place for the time.
     unsafe { time.write(value) };
@@ -123,7 +128,7 @@ pub(crate) unsafe extern "C" fn get_day(
     if !is_controlled() {
         return real!(gettimeofday(time => *mut libc::timeval, zone => *mut c_void) -> c_int);
     }
-    let now = now(libc::CLOCK_REALTIME);
+    let now = shown(libc::CLOCK_REALTIME);
     let value =
         libc::timeval { tv_sec: (now / SECOND) as i64, tv_usec: (now % SECOND / 1000) as i64 };
     // SAFETY: the program passed a place for the time.
@@ -135,7 +140,7 @@ pub(crate) unsafe extern "C" fn get_time(place: *mut i64, _pc: usize) -> i64 {
     if !is_controlled() {
         return real!(time(place => *mut i64) -> i64);
     }
-    let now = (now(libc::CLOCK_REALTIME) / SECOND) as i64;
+    let now = (shown(libc::CLOCK_REALTIME) / SECOND) as i64;
     if !place.is_null() {
         // SAFETY: the program passed a place for the time.
         unsafe { place.write(now) };
