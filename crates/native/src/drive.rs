@@ -48,8 +48,8 @@ pub(crate) trait Drive {
     fn since_change(&mut self, by: ThreadId, op: Op, site: Site) -> SinceChange;
     /// Tells the local state of a thread that is about to announce an operation.
     fn arrive(&mut self, by: ThreadId, frame: u64);
-    /// Notes that a thread reads the clock.
-    fn note_clock(&mut self, by: ThreadId);
+    /// Returns the time of a thread, which reads the clock.
+    fn read_clock(&mut self, by: ThreadId) -> u64;
     fn time(&self, thread: ThreadId) -> u64;
     fn advance(&mut self, thread: ThreadId, nanos: u64);
     /// Returns whether the run has ended well.
@@ -163,8 +163,8 @@ impl<M: Memory> Drive for Driven<'_, '_, M> {
         self.engine.arrive(by, frame);
     }
 
-    fn note_clock(&mut self, by: ThreadId) {
-        self.engine.note_clock(by);
+    fn read_clock(&mut self, by: ThreadId) -> u64 {
+        self.engine.read_clock(by)
     }
 
     fn time(&self, thread: ThreadId) -> u64 {

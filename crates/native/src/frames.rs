@@ -71,6 +71,14 @@ impl State {
         }
     }
 
+    /// Overwrites the unused stack of a thread that begins, so that what earlier threads left there does not decide when
+    /// a round is seen to repeat.
+    pub(crate) fn prepare_stack(&self) {
+        if self.frames.is_on.get() {
+            scrub_unused_stack();
+        }
+    }
+
     /// Tells the local state of the calling thread, which is about to announce an operation, if it is needed.
     #[inline(always)]
     pub(crate) fn tell_frame(&self, op: Op, site: Site) {

@@ -568,6 +568,7 @@ pub(crate) fn serve_thread() -> *mut c_void {
     let state = state();
     let me = state.me();
     crate::posix::thread::arm_end();
+    state.prepare_stack();
     let thread = state.threads.borrow()[me.index()];
     // SAFETY: the program passed this function to `pthread_create`.
     let start = unsafe {

@@ -51,11 +51,13 @@ fn now(clock: c_int) -> u64 {
 /// Returns what a clock shows to the program.
 fn shown(clock: c_int) -> u64 {
     let state = state();
-    if !state.clock.is_on() {
-        let me = state.me();
-        state.with_engine(|engine| engine.note_clock(me));
+    match start(clock) {
+        Some(start) if !state.clock.is_on() => {
+            let me = state.me();
+            start + state.with_engine(|engine| engine.read_clock(me))
+        }
+        Some(_) | None => now(clock),
     }
-    now(clock)
 }
 
 /// Returns a time in nanoseconds, or `None` if it is none.
