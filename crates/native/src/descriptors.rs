@@ -7,6 +7,7 @@
 use raddle_core::{Action, Op, SemaphoreOp, Site, ThreadId};
 use raddle_engine::Initial;
 
+use crate::outside::ANSWER_MILLIS;
 use crate::run::{State, refuse, state};
 use crate::variables::Use;
 use crate::{alarms, system};
@@ -110,8 +111,10 @@ pub(crate) fn make(number: i64, arguments: [usize; 6], site: Site) -> Option<isi
     if !state.clock.is_on() {
         return None;
     }
+    state.outside.note(number);
     let Wait { mut polled, limit, at_once, number } = wait_of(number, arguments)?;
-    if limit != Some(0) && !is_ready(&mut polled, 0) {
+    let millis = if state.outside.answers() { ANSWER_MILLIS } else { 0 };
+    if limit != Some(0) && !is_ready(&mut polled, millis) {
         let deadline = limit.map(|limit| state.clock_time().saturating_add(limit));
         state.wait_for(polled, deadline, site);
     }

@@ -21,7 +21,7 @@ use crate::phases::{self, Checked};
 use crate::plan::{Backend, Begin, Plan, VARIABLE};
 use crate::process::{BROKEN, Halt, Process, Window};
 use crate::real::real;
-use crate::{arena, crash, dispatch, fences, first_thread, posix, run, system};
+use crate::{arena, crash, dispatch, fences, first_thread, outside, posix, run, system};
 
 type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
@@ -175,6 +175,7 @@ fn set_up(text: &str) -> Context {
     let kill = libc::SIGKILL as usize;
     // SAFETY: asks for a signal when the command ends.
     unsafe { system::call(system::PRCTL, [libc::PR_SET_PDEATHSIG as usize, kill, 0, 0, 0, 0]) };
+    outside::adopt();
     // SAFETY: only asks.
     let parent = unsafe { system::call(libc::SYS_getppid as usize, [0; 6]) };
     if plan.parent != 0 && plan.parent != parent {

@@ -36,6 +36,7 @@ mod memory;
 mod modules;
 mod names;
 mod one_thread;
+mod outside;
 mod panics;
 mod phases;
 mod plan;

@@ -123,6 +123,7 @@ impl Substrate for Process {
             Backend::Snapshot => self.run_here(state),
         };
         state.is_running.set(false);
+        state.outside.end_children();
         state.engine.set(None);
         self.window.count(driven.engine);
         self.judge(state, driven.engine, end)

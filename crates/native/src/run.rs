@@ -20,6 +20,7 @@ use crate::heap::Heap;
 use crate::layout::Layout;
 use crate::modules::Modules;
 use crate::one_thread::OneThread;
+use crate::outside::Outside;
 use crate::posix::heap::Freed;
 use crate::posix::signals::Signals;
 use crate::races::Races;
@@ -131,6 +132,7 @@ pub(crate) struct State {
     pub(crate) stacks: Stacks,
     pub(crate) clock: Clock,
     pub(crate) frames: Frames,
+    pub(crate) outside: Outside,
     /// The threads that wait for file descriptors.
     pub(crate) waiters: RefCell<Vec<Waiter>>,
     /// Where the test harness continues after the run of a test, if runs begin with the first thread.
@@ -206,6 +208,7 @@ pub(crate) fn set_up() {
         stacks: Stacks::default(),
         clock: Clock::default(),
         frames: Frames::default(),
+        outside: Outside::default(),
         waiters: RefCell::default(),
         harness: Cell::new(Context::NONE),
         ends_with_process: Cell::new(false),
@@ -273,6 +276,7 @@ impl State {
         self.main_has_ended.set(false);
         self.clock.begin(self.steps.get());
         self.waiters.borrow_mut().clear();
+        self.outside.begin();
         self.in_engine.set(false);
         self.has_raced.set(false);
         self.is_led.set(false);

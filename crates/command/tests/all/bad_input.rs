@@ -55,7 +55,7 @@ fn what_is_not_modelled_is_refused_by_name() {
         ("vfork", "system call `vfork`"),
         ("system", "calls `system`"),
         ("popen", "calls `popen`"),
-        ("posix_spawn", "system call `clone"),
+        ("posix_spawn", "starts a process by `posix_spawn`"),
         ("execve", "system call `execve`"),
         ("pthread_cancel", "calls `pthread_cancel`"),
         ("pthread_sigqueue", "system call `rt_tgsigqueueinfo`"),

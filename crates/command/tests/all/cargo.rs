@@ -1,6 +1,8 @@
 //! `cargo raddle` with a crate that knows nothing of raddle.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::process::Command;
 
 use crate::world::World;
@@ -305,6 +307,97 @@ mod tests {
             let (here, there) = (enter(&flags, 0), thread.join().unwrap());
             assert!(here + there > 0, "both threads are first");
         }
+    }
+}
+"#;
+
+/// Tests that start processes or ask a server: these run as they are, and nothing of them is left.
+#[test]
+fn tests_have_to_do_with_other_processes() {
+    let world = World::new("cargo_processes");
+    world.write_crate("processes", "", PROCESSES);
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port().to_string();
+    std::thread::spawn(move || {
+        for client in server.incoming().flatten() {
+            std::thread::spawn(move || {
+                let mut lines = BufReader::new(client.try_clone().unwrap()).lines();
+                while let Some(Ok(line)) = lines.next() {
+                    writeln!(&client, "{line} to you").unwrap();
+                }
+            });
+        }
+    });
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-raddle"));
+    command.args(["raddle", "test", "--time", "1s", "--runs", "200"]).env("SERVER_PORT", port);
+    let done = world.in_crate("processes", &mut command).ends_with(100);
+    done.says(&[
+        "PASS",
+        "4 passed, 1 failed, 0 inconclusive",
+        "assertion failed: *last.lock().unwrap() == 0",
+    ]);
+    let is_left = |process: fs::DirEntry| {
+        fs::read(process.path().join("cmdline")).is_ok_and(|words| words == b"sleep\x0098765\x00")
+    };
+    assert!(!fs::read_dir("/proc").unwrap().flatten().any(is_left));
+}
+
+const PROCESSES: &str = r#"
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::TcpStream;
+    use std::process::{Command, Stdio};
+    use std::sync::{Arc, Mutex};
+    use std::thread;
+
+    #[test]
+    fn starts_a_process() {
+        let thread = thread::spawn(|| Command::new("true").status().unwrap());
+        assert!(thread.join().unwrap().success());
+    }
+
+    #[test]
+    fn reads_what_a_process_writes() {
+        let echo = |text| Command::new("echo").arg(text).output().unwrap().stdout;
+        let thread = thread::spawn(move || echo("one"));
+        assert_eq!(thread.join().unwrap(), b"one\n");
+    }
+
+    #[test]
+    fn talks_to_a_process() {
+        let mut cat = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut input, mut output) = (cat.stdin.take().unwrap(), cat.stdout.take().unwrap());
+        let thread = thread::spawn(move || input.write_all(b"hello").unwrap());
+        let mut text = String::new();
+        output.read_to_string(&mut text).unwrap();
+        thread.join().unwrap();
+        assert_eq!(text, "hello");
+        assert!(cat.wait().unwrap().success());
+    }
+
+    #[test]
+    fn leaves_a_process() {
+        thread::spawn(|| drop(Command::new("sleep").arg("98765").spawn().unwrap())).join().unwrap();
+    }
+
+    #[test]
+    fn fails_by_the_order_of_threads() {
+        let last = Arc::new(Mutex::new(0));
+        let ask = |id: usize, last: &Mutex<usize>| {
+            let port = std::env::var("SERVER_PORT").unwrap();
+            let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+            writeln!(stream, "{id}").unwrap();
+            let mut line = String::new();
+            BufReader::new(stream).read_line(&mut line).unwrap();
+            assert_eq!(line, format!("{id} to you\n"));
+            *last.lock().unwrap() = id;
+        };
+        let other = last.clone();
+        let thread = thread::spawn(move || ask(1, &other));
+        ask(0, &last);
+        thread.join().unwrap();
+        assert!(*last.lock().unwrap() == 0);
     }
 }
 "#;
