@@ -13,7 +13,8 @@ use raddle_core::ThreadId;
 use crate::coroutines::{self, Context};
 use crate::host;
 use crate::one_thread::OneThread;
-use crate::run::{State, Thread, state, state_if_any};
+use crate::run::{State, state, state_if_any};
+use crate::threads::Thread;
 
 /// The host, which waits for the first thread.
 static HOST: OneThread<Cell<Context>> = OneThread::new(Cell::new(Context::NONE));

@@ -49,6 +49,7 @@ mod snapshot;
 mod stacks;
 mod syscalls;
 mod system;
+mod threads;
 mod variables;
 
 // One thread at a time allocates in a program under control. Unit tests run on several.

@@ -12,6 +12,7 @@ use crate::hooks::with_caller;
 use crate::one_thread::OneThread;
 use crate::real::real;
 use crate::run::{is_controlled, site, state};
+use crate::threads::Thread;
 
 /// How often libc calls the destructors of thread-specific data, as long as they set data again.
 const DESTRUCTOR_ROUNDS: usize = 4;
@@ -100,7 +101,7 @@ fn is_detached(attributes: *const libc::pthread_attr_t) -> bool {
 /// Returns the thread with this handle, unless it was joined or detached.
 pub(super) fn by_handle(handle: libc::pthread_t) -> Option<ThreadId> {
     let threads = state().threads.borrow();
-    let is_it = |thread: &crate::run::Thread| thread.handle == handle as usize && !thread.is_gone;
+    let is_it = |thread: &Thread| thread.handle == handle as usize && !thread.is_gone;
     threads.iter().rposition(is_it).map(|index| ThreadId(index as u32))
 }
 
