@@ -39,6 +39,12 @@ pub(crate) fn measure(
         names.iter().try_for_each(|name| Job::table(*name, folder, size).write(folder))?;
         return crate::index::write(folder);
     }
+    let (known, seconds) = taken(folder);
+    let all = Name::value_variants().len() + 1;
+    eprintln!(
+        "{:.0} minutes of CPU time for {known} of {all} tables, when they were measured last",
+        seconds / 60.0
+    );
     let marker = folder.join(MARKER);
     if start == Start::Anew || !marker.exists() {
         fs::write(&marker, "").map_err(|error| failed(&marker, error))?;
@@ -51,6 +57,8 @@ pub(crate) fn measure(
             job.write(folder)?;
         }
     }
+    let (known, seconds) = taken(folder);
+    eprintln!("{:.0} minutes of CPU time for {known} of {all} tables", seconds / 60.0);
     crate::index::write(folder)?;
     fs::remove_file(&marker).map_err(|error| failed(&marker, error))
 }
@@ -87,7 +95,7 @@ impl Job {
     /// Runs the command and writes its output. The file has its name only if the command succeeds.
     fn write(&self, folder: &Path) -> Result<(), String> {
         eprintln!("{}", self.name);
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), seconds_of_children());
         let output = Command::new(this_executable()?)
             .args(&self.arguments)
             .stderr(Stdio::inherit())
@@ -98,12 +106,44 @@ impl Job {
         }
         let mut text = format!("$ {}\n\n", crate::command(&self.arguments)).into_bytes();
         text.extend(output.stdout);
+        let took = seconds_of_children() - before;
+        text.extend(format!("\n{TOOK}{took:.0} s of CPU time\n").into_bytes());
         let (unfinished, file) = (folder.join(format!(".{}.txt", self.name)), self.file(folder));
         fs::write(&unfinished, text).map_err(|error| failed(&unfinished, error))?;
         fs::rename(&unfinished, &file).map_err(|error| failed(&file, error))?;
-        eprintln!("{}: {} s", self.name, start.elapsed().as_secs());
+        let elapsed = start.elapsed().as_secs();
+        eprintln!("{}: {elapsed} s, {took:.0} s of CPU time", self.name);
         Ok(())
     }
+}
+
+/// How the last line of a table begins.
+const TOOK: &str = "measured in ";
+
+/// Returns the number of tables in `folder` that say how long they took, and the sum of their seconds of CPU time.
+pub(crate) fn taken(folder: &Path) -> (usize, f64) {
+    let names = Name::value_variants().iter().map(|name| name.word());
+    let texts = names
+        .chain(["litmus".to_owned()])
+        .filter_map(|name| fs::read_to_string(folder.join(format!("{name}.txt"))).ok());
+    let seconds: Vec<f64> = texts.filter_map(|text| seconds(&text)).collect();
+    (seconds.len(), seconds.iter().sum())
+}
+
+/// Returns the seconds that a table says it took.
+fn seconds(text: &str) -> Option<f64> {
+    let line = text.lines().rev().find_map(|line| line.strip_prefix(TOOK))?;
+    line.split(' ').next()?.parse().ok()
+}
+
+/// Returns the CPU time of all child processes that have ended, and of theirs. Zero where the system does not tell.
+fn seconds_of_children() -> f64 {
+    const TICKS: f64 = 100.0;
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name in parentheses may contain spaces. User and system time of children are fields 16 and 17.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let times = fields.skip(13).take(2).filter_map(|field| field.parse::<f64>().ok());
+    times.sum::<f64>() / TICKS
 }
 
 /// Returns whether `file` exists and was written after `marker`.
@@ -127,6 +167,16 @@ mod tests {
         assert_eq!(arguments(Name::PctFig9), "table pct-fig9 --plots a/b");
         assert_eq!(arguments(Name::PcrFig6), "table pcr-fig6 --plots a/b/pcr-fig6");
         assert_eq!(arguments(Name::Pos1), "table pos-1");
+    }
+
+    #[test]
+    fn tables_say_how_long_they_took() {
+        assert_eq!(seconds("table\n\nmeasured in 87 s of CPU time\n"), Some(87.0));
+        assert_eq!(seconds("table\n"), None);
+        let before = seconds_of_children();
+        let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        assert!(Command::new("sh").args(["-c", busy]).status().unwrap().success());
+        assert!(seconds_of_children() > before);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! gives k_com it is learnt here, so the first execution of each series has no sinks.
 
 use raddle::Granularity;
-use raddle_core::{Choices, Ending, Trace};
+use raddle_core::{Action, AtomicOp, Choices, Ending, Op, Order, Trace};
 use raddle_engine::Rc11;
 use raddle_explore::Repeat;
 use raddle_programs::Form;
@@ -73,6 +73,11 @@ fn nine() -> impl Iterator<Item = (&'static Program, &'static Published)> {
     })
 }
 
+/// The programs of the weak suite that are in no table of the paper.
+fn others() -> impl Iterator<Item = &'static Program> {
+    PROGRAMS.iter().filter(|program| matches!(program.origin, Origin::Classic))
+}
+
 /// Measures a table.
 pub(crate) fn table(which: Which, size: Size, command: String) -> Table {
     let runs = match size {
@@ -90,7 +95,8 @@ pub(crate) fn table(which: Which, size: Size, command: String) -> Table {
             ("pctwm-3", nine.flat_map(|(program, paper)| histories(program, paper, runs)).collect())
         }
         Which::Figure5 => {
-            ("pctwm-fig5", nine.map(|(program, paper)| best(program, paper, runs)).collect())
+            let rows = nine.map(|(program, paper)| best(program, paper, runs));
+            ("pctwm-fig5", rows.chain(others().map(|program| stores(program, runs))).collect())
         }
         Which::Figure6 => (
             "pctwm-fig6",
@@ -115,6 +121,7 @@ fn legend(which: Which, runs: u64) -> Vec<String> {
     match which {
         Which::One => vec![
             "k: events of an execution, k_com: communication events, the most of 200 executions".into(),
+            "least, most: of 1,000 executions of random testing in which a thread that waits reads once, and 1,000 in which it goes on".into(),
             "programs were written from their descriptions, so counts differ from the paper's; where they wait, \
              k is the longest wait"
                 .into(),
@@ -150,7 +157,7 @@ fn legend(which: Which, runs: u64) -> Vec<String> {
              (at least 1 for PCT) and, for PCTWM, of h 1 to 4"
                 .into(),
             "c11-eager: the same with relaxed and release stores, and starts and ends of threads, performed at once, as in \
-             C11Tester"
+             C11Tester; also on the programs of the weak suite that the paper does not have"
                 .into(),
             PCT_STEPS.into(),
         ],
@@ -176,13 +183,39 @@ fn events(program: &'static Program, paper: &Published) -> Row {
         paper: Some(paper.into()),
         ..Cell::count(value as u64, "")
     };
+    let (mut least, mut most) = ([usize::MAX; 2], [0; 2]);
+    for tries in [program.tries.least, program.tries.most] {
+        let instance = Instance { tries, ..instance };
+        run_all(program, instance, &mut Random::default(), 1000, |trace| {
+            let communicating = trace.events.iter().filter(|event| communicates(event.op)).count();
+            for (place, count) in [trace.events.len(), communicating].into_iter().enumerate() {
+                least[place] = least[place].min(count);
+                most[place] = most[place].max(count);
+            }
+        });
+    }
+    let count = |value: usize| Cell::count(value as u64, "");
     Row {
         name: program.name.to_owned(),
         cells: vec![
             ("k", with_paper(longest, paper.events)),
+            ("k_least", count(least[0])),
+            ("k_most", count(most[0])),
             ("k_com", with_paper(sampler.events(), paper.communication)),
+            ("k_com_least", count(least[1])),
+            ("k_com_most", count(most[1])),
             ("d", Cell::count(paper.depth.into(), "")),
         ],
+    }
+}
+
+/// Returns whether an operation is a communication event (§5.1), of those that the programs use.
+fn communicates(op: Op) -> bool {
+    match op.action() {
+        Action::Atomic(AtomicOp::Store { order, .. }) => order == Order::SeqCst,
+        Action::Atomic(_) => true,
+        Action::Fence(order) => order.acquires(),
+        _ => false,
     }
 }
 
@@ -229,6 +262,16 @@ fn best(program: &'static Program, paper: &Published, runs: u64) -> Row {
             ("pctwm", against(pctwm, published)),
         ],
     }
+}
+
+/// The rates of random testing with and without stores performed at once.
+fn stores(program: &'static Program, runs: u64) -> Row {
+    let instance = instance(program, 0);
+    let cells = vec![
+        ("c11-random", percent(rate(program, instance, Random::default(), runs))),
+        ("c11-eager", percent(rate(program, instance, Eager::default(), runs))),
+    ];
+    Row { name: program.name.to_owned(), cells }
 }
 
 /// Rates with 0 to 10 more relaxed stores in each thread.

@@ -214,7 +214,8 @@ fn original_row(original: &Original, published: &Published) -> Row {
     let columns = OF_THE_PAPER.iter().zip(original.ratios).zip(published.ratios);
     let mut cells: Vec<_> = columns
         .map(|((method, ratio), paper)| {
-            (method.name(), Cell { paper: Some(paper), ..Cell::ratio(ratio) })
+            let cell = if ratio.is_nan() { Cell::default() } else { Cell::ratio(ratio) };
+            (method.name(), Cell { paper: Some(paper), ..cell })
         })
         .collect();
     let z = originals::largest(original, published);
@@ -317,11 +318,14 @@ fn legend(tries: u64) -> Vec<String> {
             .to_owned(),
         "met: within 4 standard errors of the difference; the mean of POS within 5 %".to_owned(),
         "z: the largest difference of the seven, in standard errors".to_owned(),
-        "original: the program's public source, by the native front end with Maple's rules, measured on 2026-11-18 outside \
+        "original: the program's public source, by the native front end with Maple's rules, measured on 2026-11-18 and 2026-11-19 outside \
          this program; places that race are scheduling points"
             .to_owned(),
         "a row is explained if the paper's rates are between those of the original with different sets of points, to a \
          factor of two or 4 standard errors, or if every run of the original fails"
+            .to_owned(),
+        "safestack: the paper repeats it 10,000 times inside of a try and does not say whether each repetition has a new \
+         stack; with one stack links get lost, and later repetitions fail more often"
             .to_owned(),
         "written from a description, so that points and steps differ:".to_owned(),
     ];

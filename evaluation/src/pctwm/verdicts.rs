@@ -10,27 +10,44 @@ use crate::verdict::{Judged, Verdict};
 /// Rates that differ by at most this number of percentage points do not change.
 const SMALL: f64 = 10.0;
 
-/// Table 1.
+/// Table 1. The paper's figures are estimates. They are explained by how long threads wait if those of at least 7 of the 9
+/// programs are between the least and the most of executions in which a thread that waits reads once, or goes on.
 pub(super) fn events(table: &Table) -> Judged {
-    let same: Vec<&str> = table
-        .rows
-        .iter()
-        .filter(|row| {
-            row.cells.iter().any(|(name, cell)| *name == "k_com" && cell.value == cell.paper)
-        })
-        .map(|row| row.name.as_str())
-        .collect();
-    let larger = table.rows.iter().filter(|row| {
-        row.cells.iter().any(|(name, cell)| *name == "k_com" && cell.value > cell.paper)
-    });
+    let mut same = Vec::new();
+    let (mut within, mut outside) = ([0, 0], Vec::new());
+    for row in &table.rows {
+        let cell =
+            |wanted: &str| row.cells.iter().find(|(name, _)| *name == wanted).map(|(_, cell)| cell);
+        let value = |name: &str| cell(name).and_then(|cell| cell.value).unwrap_or(f64::NAN);
+        let paper = |name: &str| cell(name).and_then(|cell| cell.paper).unwrap_or(f64::NAN);
+        if value("k_com") == paper("k_com") {
+            same.push(row.name.as_str());
+        }
+        for (place, [name, least, most]) in
+            [["k", "k_least", "k_most"], ["k_com", "k_com_least", "k_com_most"]]
+                .into_iter()
+                .enumerate()
+        {
+            let is_within = (value(least)..=value(most)).contains(&paper(name));
+            within[place] += usize::from(is_within);
+            if place == 1 && !is_within {
+                let (name, least, most) = (&row.name, value(least), value(most));
+                outside.push(format!("{name} {} beside {least:.0} to {most:.0}", paper("k_com")));
+            }
+        }
+    }
+    let outside =
+        if outside.is_empty() { String::new() } else { format!(" (not {})", outside.join(", ")) };
     let reason = format!(
-        "k_com is the paper's for {} of 9 ({}), larger for {}, else smaller: raddle counts no reads of a thread that \
-         spins, and the programs are written anew; `given` in pctwm-2 shows the rates with the paper's k_com",
+        "the paper's are estimates; one program's executions differ by how often threads read while they wait: the paper's k_com is \
+         between the least and the most of executions in which a thread that waits reads once, or goes on, in {} of 9 programs{outside}, its k in {}. What PCTWM learns, which leaves out \
+         reads of a thread that spins, is the paper's k_com for {} ({}); `given` in pctwm-2 shows the rates with the paper's",
+        within[1],
+        within[0],
         same.len(),
         same.join(", "),
-        larger.count(),
     );
-    Judged::new(index::PCTWM_TABLE_1, Verdict::Explained, !same.is_empty(), reason)
+    Judged::new(index::PCTWM_TABLE_1, Verdict::Explained, within[1] >= 7, reason)
 }
 
 /// Table 3: whether rates change with the history depth, and whose rates the paper's are.
@@ -112,23 +129,27 @@ fn cells_in_common() -> (usize, usize) {
 /// Figure 5: on which programs PCTWM finds more than random testing.
 pub(super) fn best(table: &Table) -> Judged {
     let (mut more, mut fewer) = (Vec::new(), Vec::new());
-    for row in &table.rows {
-        let figure = |name: &str| table.figure(&row.name, name).unwrap_or(f64::NAN);
-        let (pctwm, random) = (figure("pctwm"), figure("c11-random"));
+    let figure = |row: &str, cell: &str| table.figure(row, cell).unwrap_or(f64::NAN);
+    for (program, _) in nine() {
+        let name = program.name;
+        let (pctwm, random) = (figure(name, "pctwm"), figure(name, "c11-random"));
         let list = if pctwm > random { &mut more } else { &mut fewer };
-        list.push(format!("{} {pctwm:.0}:{random:.0}", row.name));
+        list.push(format!("{name} {pctwm:.0}:{random:.0}"));
     }
-    let mean = |name: &str| {
-        let rates = table.rows.iter().filter_map(|row| table.figure(&row.name, name));
-        rates.sum::<f64>() / table.rows.len() as f64
+    let gain = |rows: &mut dyn Iterator<Item = &str>| {
+        let gains: Vec<_> =
+            rows.map(|row| figure(row, "c11-eager") - figure(row, "c11-random")).collect();
+        gains.iter().sum::<f64>() / gains.len() as f64
     };
+    let of_nine = gain(&mut nine().map(|(program, _)| program.name));
+    let of_all = gain(&mut table.rows.iter().map(|row| row.name.as_str()));
     let reason = format!(
         "PCTWM with sinks drawn in each run finds more than random testing on {}, less on {} (percent); its higher \
          rates in the paper are those of fixed sinks (pctwm-2). Stores performed at once, as in C11Tester, change the \
-         rates of random testing by {:+.1} points on average",
+         rates of random testing by {of_nine:+.1} points on average, and by {of_all:+.1} on all {} programs of the weak suite",
         more.join(", "),
         fewer.join(", "),
-        mean("c11-eager") - mean("c11-random"),
+        table.rows.len(),
     );
     Judged::new(index::PCTWM_FIG_5, Verdict::Refuted, fewer.len() >= 3, reason)
 }
