@@ -214,7 +214,8 @@ fn original_row(original: &Original, published: &Published) -> Row {
     let columns = OF_THE_PAPER.iter().zip(original.ratios).zip(published.ratios);
     let mut cells: Vec<_> = columns
         .map(|((method, ratio), paper)| {
-            let cell = if ratio.is_nan() { Cell::default() } else { Cell::ratio(ratio) };
+            let value = Some(ratio).filter(|ratio| !ratio.is_nan());
+            let cell = Cell { value, ..Cell::ratio(0.0) };
             (method.name(), Cell { paper: Some(paper), ..cell })
         })
         .collect();
