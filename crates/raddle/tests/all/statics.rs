@@ -220,7 +220,8 @@ fn statics_need_one_execution_for_each_class() {
 /// Sections that read a lock are independent of each other.
 #[test]
 fn readers_need_one_execution() {
-    for (memory, strategy) in [(Memory::Sc, "dpor"), (Memory::Rc11, "dfs")] {
+    let searches = [(Memory::Sc, "dpor"), (Memory::Sc, "mcr"), (Memory::Rc11, "dfs")];
+    for (memory, strategy) in searches {
         let config = Config::new().strategy(strategy).memory(memory);
         let report = config.run(|| {
             let lock = Arc::new(RwLock::new(7));

@@ -314,15 +314,26 @@ fn loops_that_close_only_in_disturbed_rounds_are_not_cut_off() {
     fn is_stable(sequence: &AtomicU32) -> bool {
         sequence.load(SeqCst) == sequence.load(SeqCst)
     }
+    /// Counts on the heap, and leaves no trace of that on the stack.
+    #[inline(never)]
+    fn is_last(tries: &Cell<u32>) -> bool {
+        tries.set(tries.get() + 1);
+        tries.get() == 4
+    }
+    #[inline(never)]
+    fn overwrite_unused_stack() {
+        std::hint::black_box([0_u64; 128]);
+    }
     fn program() {
         let shared = Arc::new((AtomicU32::new(0), AtomicBool::new(false)));
         let other = shared.clone();
         let reader = thread::spawn(move || {
             let tries: Box<Cell<u32>> = std::hint::black_box(Box::new(Cell::new(0)));
             while !is_stable(&other.0) {
-                if std::hint::black_box(&tries).replace(tries.get() + 1) == 4 {
+                if is_last(&tries) {
                     return other.1.store(true, SeqCst);
                 }
+                overwrite_unused_stack();
             }
         });
         for _ in 0..5 {
@@ -336,6 +347,8 @@ fn loops_that_close_only_in_disturbed_rounds_are_not_cut_off() {
         let failure = report.failure().unwrap_or_else(|| panic!("{}", raddle::text(&report)));
         let Finding::Panic(panic) = &failure.finding else { panic!("{:?}", failure.finding) };
         assert!(panic.message.contains("given up") && failure.reproduced, "{strategy}");
+        // The search began again when a round had closed.
+        assert!(report.probes > 0, "{strategy}: {}", raddle::text(&report));
     }
 }
 
