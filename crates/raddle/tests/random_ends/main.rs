@@ -31,21 +31,8 @@ const SEARCHES: &[(&str, u64, bool)] = &[
     ("bpor:2", 100, false),
     ("dfs:1", 100, false),
     ("dfs-delay:2", 100, false),
-];
-
-/// Searches that get one program in eight: those with solvers take long, the others differ little from searches above.
-const RARE_SEARCHES: &[(&str, u64)] = &[
-    ("mcr", 2),
-    ("pcr", 2),
-    ("bpor:0-2", 60),
-    ("bpor:fair:1", 60),
-    ("bpor:2:fair:1", 60),
-    ("bpor:0-2:fair:1", 60),
-    ("bpor-plain:2", 60),
-    ("bpor-plain:fair:1", 60),
-    ("bpor-plain:2:fair:1", 60),
-    ("dfs:fair:1", 60),
-    ("dfs:1:fair:1", 60),
+    ("mcr", 2, false),
+    ("pcr", 2, false),
 ];
 
 /// Samplers, and whether each supports RC11.
@@ -175,7 +162,7 @@ fn check_batch(number: u64, count: u64) {
         let Some(expected) = oracle::expected(&program, MAX_STATES) else { continue };
         programs += 1;
         deadlocks += u64::from(expected.deadlocks);
-        for (strategy, memory, runs) in checks(programs, program.has_loops()) {
+        for (strategy, memory, runs) in checks(programs) {
             let how = (strategy, memory, runs);
             let text = wrong(&program, &expected, how, &mut claims);
             failure = failure.or(text.map(|text| {
@@ -189,21 +176,18 @@ fn check_batch(number: u64, count: u64) {
     assert!(deadlocks * 50 >= programs && claims.complete >= 2 * programs, "{claims:?}");
 }
 
-/// Returns the strategies, models and numbers of executions for the program with this number. A sampler that supports both
-/// models gets each for every other program.
-/// Fair bounds make idle rounds, so they get no program in which these may have no end.
-fn checks(number: u64, loops: bool) -> impl Iterator<Item = (&'static str, Memory, u64)> {
-    let searches = SEARCHES.iter().flat_map(|&(strategy, runs, weak)| {
+/// Returns the strategies, models and numbers of executions for the program with this number. Solvers take long and get
+/// one program in eight. A sampler that supports both models gets each for every other program.
+fn checks(number: u64) -> impl Iterator<Item = (&'static str, Memory, u64)> {
+    let is_solver = |strategy: &str| matches!(strategy, "mcr" | "pcr");
+    let searches = SEARCHES.iter().filter(move |search| !is_solver(search.0) || number % 8 == 0);
+    let searches = searches.flat_map(|&(strategy, runs, weak)| {
         let weak = weak.then_some((strategy, Memory::Rc11, runs));
         std::iter::once((strategy, Memory::Sc, runs)).chain(weak)
     });
-    let is_fair = |strategy: &str| strategy.contains("fair");
-    let rare =
-        RARE_SEARCHES.iter().filter(move |search| number % 8 == 0 && !(loops && is_fair(search.0)));
-    let rare = rare.map(|&(strategy, runs)| (strategy, Memory::Sc, runs));
     let samplers = SAMPLERS.iter().map(move |&(strategy, weak)| {
         let memory = if weak && number % 2 == 1 { Memory::Rc11 } else { Memory::Sc };
         (strategy, memory, SAMPLES)
     });
-    searches.chain(rare).chain(samplers)
+    searches.chain(samplers)
 }

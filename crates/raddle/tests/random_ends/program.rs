@@ -51,25 +51,22 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Returns whether `is` holds for this step or one inside of it.
-    fn has(&self, is: fn(&Step) -> bool) -> bool {
-        let any = |inner: &[Step]| inner.iter().any(|step| step.has(is));
-        let is_inside = match self {
-            Step::Guard(last, inner) => any(last) || any(inner),
-            Step::Lock(_, inner) | Step::Try(_, _, inner) | Step::Catch(inner) => any(inner),
+    fn may_fail(&self) -> bool {
+        match self {
+            Step::Try(..) | Step::Wait(_) => true,
+            Step::Guard(last, inner) => last.iter().chain(inner).any(Step::may_fail),
+            Step::Lock(_, inner) | Step::Catch(inner) => inner.iter().any(Step::may_fail),
             Step::Load(_)
             | Step::Add(_)
             | Step::Retry(_)
             | Step::Await(_)
             | Step::Pause
-            | Step::Wait(_)
             | Step::Notify { .. }
             | Step::Park(_)
             | Step::Unpark
             | Step::Panic
             | Step::Resume => false,
-        };
-        is(self) || is_inside
+        }
     }
 }
 
@@ -128,16 +125,7 @@ impl Program {
     /// Returns whether a thread can see that something has not happened yet without synchronising with it: a failed attempt,
     /// a timeout. Executions under RC11 need not be sequentially consistent then.
     pub(crate) fn has_failures(&self) -> bool {
-        self.has(|step| matches!(step, Step::Try(..) | Step::Wait(_)))
-    }
-
-    /// Returns whether a thread waits in a loop, which may be endless.
-    pub(crate) fn has_loops(&self) -> bool {
-        self.has(|step| matches!(step, Step::Await(_)))
-    }
-
-    fn has(&self, is: fn(&Step) -> bool) -> bool {
-        self.threads.iter().flat_map(|(steps, _)| steps).any(|step| step.has(is))
+        self.threads.iter().any(|(steps, _)| steps.iter().any(Step::may_fail))
     }
 
     /// Runs the program inside a check. Calls `record` with what the threads recorded, after the last has ended.
