@@ -174,7 +174,7 @@ mod tests {
             ("../../etc", "_.._etc-cb7d5d3f"),
             ("Counter", "Counter-fc0f33c3"),
             ("", "-811c9dc5"),
-            ("index", "index-4d2ab1d0"),
+            ("index", "index-090aa9ab"),
         ] {
             assert_eq!(file_name(name), file, "{name}");
         }

@@ -187,3 +187,31 @@ fn the_panic_hook_changes_nothing() {
     std::panic::set_hook(old);
     assert_eq!(before, without_time(after));
 }
+
+/// The stack of a step has the number of that step, also if others made steps after it was announced.
+#[test]
+fn stacks_have_the_numbers_of_their_steps() {
+    #[inline(never)]
+    fn both(first: &Mutex<u32>, second: &Mutex<u32>) {
+        let _first = first.lock().unwrap();
+        let _second = second.lock().unwrap();
+    }
+    let report = config().run(|| {
+        let shared = Arc::new((Mutex::new(0), Mutex::new(0)));
+        let other = shared.clone();
+        let thread = thread::spawn(move || both(&other.1, &other.0));
+        both(&shared.0, &shared.1);
+        thread.join().unwrap();
+    });
+    let text = text(&report);
+    let headings = text.lines().filter_map(|line| line.trim_start().split_once(", step "));
+    let mut count = 0;
+    for (_, rest) in headings.filter(|(thread, rest)| !thread.contains(' ') || rest.ends_with(':'))
+    {
+        let (step, deed) = rest.trim_end_matches(':').split_once(", ").unwrap();
+        let row = text.lines().find(|row| row.trim_start().starts_with(&format!("{step} ")));
+        assert!(row.is_some_and(|row| row.contains(deed)), "step {step}, {deed}: {text}");
+        count += 1;
+    }
+    assert_eq!(count, 2, "{text}");
+}

@@ -11,20 +11,21 @@ use crate::frames;
 pub(super) fn stacks(run: &Trace, words: &Words<'_>) -> Vec<Stack> {
     let stack = |recorded: &raddle_core::Stack| {
         let raddle_core::Stack { thread, after, moment, object, .. } = *recorded;
-        let (text, waits) = match moment {
+        let (text, waits, after) = match moment {
             Moment::Announcement(index) => {
                 let id = EventId { thread, index };
                 match run.events.iter().position(|event| event.id == id) {
                     Some(at) if change(&run.events[at]) == Some(Change::Released) => return None,
-                    Some(at) => (words.performed(at), false),
+                    // Others may have made steps between its announcement and the step.
+                    Some(at) => (words.performed(at), false, at),
                     None => {
                         let pending = run.pending.iter().find(|one| one.thread == thread)?;
-                        (words.announced(pending.op), true)
+                        (words.announced(pending.op), true, after)
                     }
                 }
             }
             Moment::Access if object != ObjectId::NONE => {
-                (format!("access to {}", words.names.name(object)), false)
+                (format!("access to {}", words.names.name(object)), false, after)
             }
             Moment::Access | Moment::End => return None,
         };
