@@ -62,8 +62,12 @@ int main(int count, char **arguments) {
     sigemptyset(&none);
     if (is("ends"))
         raise(SIGTERM);
-    if (is("ends_by_kill"))
+    if (is("ends_by_kill")) {
+        // A process in the background inherits that this signal is ignored.
+        struct sigaction standard = {.sa_handler = SIG_DFL};
+        sigaction(SIGINT, &standard, 0);
         kill(getpid(), SIGINT);
+    }
     if (is("raises")) {
         install();
         assert(raise(SIGUSR1) == 0 && handled == 1);
