@@ -111,7 +111,7 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         name: "a bounded search leaves out graphs that lead to some within the bound",
         file: "crates/explore/src/trust.rs",
-        right: "saturating_sub(2)",
+        right: "saturating_sub(1)",
         wrong: "saturating_sub(3)",
         tests: TRUST,
     },
