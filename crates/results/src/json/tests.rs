@@ -138,7 +138,7 @@ fn clean() -> String {
         "blind_spots": {{"silent_threads": 0, "weak_orderings": false, "clock_loops": false, "idle_rounds": false}}, "elapsed_seconds": 0.5,
         "threads": 1, "phases": [],
         "search": null, "coverage": null, "patterns": null, "unseen": null, "guarantees": [],
-        "warnings": [], "failure": null, "failures": null}}"#
+        "warnings": [], "conditions": [], "conditions_required": false, "failure": null, "failures": null}}"#
     )
 }
 
