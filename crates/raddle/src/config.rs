@@ -341,7 +341,7 @@ impl Config {
     ///     assert!(number != 7, "seven");
     ///     assert!(number < 8, "{number} is too many");
     /// });
-    /// let failures = report.failures.expect("failures are counted");
+    /// let failures = report.failures.as_ref().expect("failures are counted");
     /// assert_eq!((failures.runs, failures.causes.len()), (1_000, 2));
     /// assert!(failures.interval.0 < 0.3 && 0.3 < failures.interval.1);
     /// ```
@@ -503,7 +503,7 @@ impl Config {
     ///     hits.load(Ordering::SeqCst);
     ///     thread.join().unwrap();
     /// });
-    /// let coverage = report.coverage.unwrap();
+    /// let coverage = report.coverage.as_ref().unwrap();
     /// // The load before the store, and after it.
     /// assert_eq!(coverage.covered, 2);
     /// ```
