@@ -24,7 +24,7 @@ use raddle_runtime::port;
 /// });
 /// let text = report.to_string();
 /// assert!(text.contains("prints: drew 9"));
-/// assert_eq!(text.matches("drew").count(), 1);
+/// assert_eq!(text.matches("prints: ").count(), 1);
 /// ```
 #[macro_export]
 macro_rules! println {
