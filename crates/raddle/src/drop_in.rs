@@ -26,7 +26,7 @@ use crate::{Config, Report, SettingError};
 /// Returns an error if a setting cannot be used.
 pub fn check(
     config: Config,
-    caller: &Location<'static>,
+    caller: &'static Location<'static>,
     program: impl Fn() + Send + Sync + 'static,
 ) -> Result<Report, SettingError> {
     config.check_at(caller, program)

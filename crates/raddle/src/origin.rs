@@ -175,7 +175,10 @@ mod tests {
                 "cargo test -p queue --test all -- --exact a::b",
             ),
         ] {
-            assert_eq!(origin.command("a::b").as_deref(), Some(expected));
+            // With the options of the command that runs this test.
+            let expected =
+                expected.replace("cargo test ", &format!("cargo test {}", cargo::options()));
+            assert_eq!(origin.command("a::b"), Some(expected));
         }
         assert_eq!(Origin { package: None, ..ORIGIN }.command("a"), None);
         assert_eq!(quoted("it's"), r"'it'\''s'");

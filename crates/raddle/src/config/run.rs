@@ -49,7 +49,7 @@ impl Config {
     /// cannot be used.
     pub(crate) fn check_at<F>(
         self,
-        caller: &Location<'static>,
+        caller: &'static Location<'static>,
         program: F,
     ) -> Result<Report, SettingError>
     where
@@ -116,7 +116,7 @@ impl Config {
     /// Runs the check. It ends early if `watch` sees an interruption.
     fn run_watched(
         self,
-        caller: &Location<'static>,
+        caller: &'static Location<'static>,
         program: &(dyn Fn() + Sync + 'static),
         conditions: &Conditions,
         watch: Option<&Watch>,
@@ -300,7 +300,7 @@ fn racy_lines(
 }
 
 /// The name of the test, which test harnesses give to the OS thread, or the caller's source file.
-fn default_name(caller: &Location<'static>) -> String {
+fn default_name(caller: &'static Location<'static>) -> String {
     match std::thread::current().name() {
         Some(name) if name != "main" => name.to_owned(),
         Some(_) | None => caller.file().to_owned(),
