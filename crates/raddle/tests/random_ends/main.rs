@@ -159,6 +159,10 @@ fn check_batch(number: u64, count: u64) {
     while programs < count && failure.is_none() {
         let program = Program::random(&mut Rng::new(mix(19 + number, case)));
         case += 1;
+        // The portable back end does not recognise loops that wait, and its searches refuse them.
+        if cfg!(feature = "portable") && format!("{program:?}").contains("Await") {
+            continue;
+        }
         let Some(expected) = oracle::expected(&program, MAX_STATES) else { continue };
         programs += 1;
         deadlocks += u64::from(expected.deadlocks);
