@@ -59,7 +59,7 @@ impl State {
         let Some(race) = race else { return };
         self.has_raced.set(true);
         if self.is_debugged.get() {
-            // The run goes on to its end, but this is the place to look at.
+            // The run continues to its end; this is where a debugger stops.
             __raddle_failure();
         }
         let object = self.object(race.address, Use::Raced, || Initial::Cell, site);

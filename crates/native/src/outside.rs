@@ -54,7 +54,7 @@ impl Outside {
             };
             if wait(NO_WAIT) == 0 {
                 let kill = libc::SYS_kill as usize;
-                // SAFETY: it is a child of this process that nobody has waited for, so the number is still its own.
+                // SAFETY: it is a child of this process that has not been waited for, so the id is still its own.
                 unsafe { system::call(kill, [child as usize, libc::SIGKILL as usize, 0, 0, 0, 0]) };
                 wait(0);
             }

@@ -16,7 +16,7 @@ use crate::run::Run;
 use crate::watchdog::Watchdog;
 use crate::{Backend, panics, port};
 
-/// Told of every spawn, by the spawning thread: that thread, and the new one. Must not perform operations.
+/// Called by the spawning thread at every spawn, with that thread and the new one. Must not perform operations.
 pub type SpawnHook = fn(ThreadId, ThreadId);
 
 /// Settings of a [`Runtime`].
@@ -32,7 +32,7 @@ pub struct Options {
     pub spurious: u32,
     /// Whether the order in which futures are polled matters.
     pub ordered_polls: bool,
-    /// What is told of every spawn, if anything.
+    /// Called at every spawn.
     pub on_spawn: Option<SpawnHook>,
     /// Whether an allocator reports to the [`port`] what the program allocates and frees.
     pub heap: bool,

@@ -225,7 +225,7 @@ impl LockOrder {
     }
 }
 
-/// Returns whether an operation may wait for another thread. Loops that wait are told by what they repeat.
+/// Returns whether an operation may wait for another thread. Loops that wait are recognised by what they repeat.
 fn may_wait(event: &Event) -> bool {
     match event.op.action() {
         Action::Thread(op) => match op {

@@ -19,7 +19,7 @@ impl Check<'_> {
             let known = self.loops.iter().position(|known: &KnownLoop| {
                 known.thread == round.thread && known.places == places
             });
-            // A round that nobody disturbs may show what others did not.
+            // An undisturbed round may show what disturbed ones did not.
             let is_clear =
                 |at: usize| round.is_disturbed || self.loops[at].nature != LoopNature::Unclear;
             if known.is_some_and(is_clear) {

@@ -71,7 +71,7 @@ impl Completion {
     /// Performs an operation, in a run.
     ///
     /// What follows may access futures made of `std`, such as a set of futures: a wake-up changes it, and the poll of one
-    /// future in it goes on to the next. So the order of polls continues behind the operation.
+    /// future in it is followed by that of the next. So a step in the order of polls follows the operation.
     fn step(&self, op: OnceOp, site: Site) {
         let op = Op::new(ObjectId::NONE, Action::Once(op));
         port::operate(Kind::Any, &self.name, || Some(Initial::Once), op, site);

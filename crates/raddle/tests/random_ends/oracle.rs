@@ -43,7 +43,7 @@ enum Op {
         variable: usize,
         panicking: bool,
     },
-    /// Takes a lock if it is free, and goes on after this many of the operations that follow. Otherwise after as many, and
+    /// Takes a lock if it is free, and continues after this many of the operations that follow. Otherwise after as many, and
     /// if these are to skip the section, the attempt was the last.
     Try {
         lock: usize,
@@ -177,7 +177,7 @@ impl State {
         next
     }
 
-    /// Returns the state in which a thread goes on for no reason, if it may.
+    /// Returns the state after a spurious wake-up or failure of a thread, if it may have one.
     fn after_nothing(&self, thread: usize) -> Option<State> {
         let mut next = self.after(thread);
         next.spurious[thread] = self.spurious[thread].checked_sub(1)?;

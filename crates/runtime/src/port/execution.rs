@@ -155,7 +155,7 @@ pub(crate) struct RunFlags {
     pub(crate) spurious: bool,
     /// Whether the order in which futures are polled matters.
     pub(crate) ordered_polls: bool,
-    /// What is told of every spawn.
+    /// Called at every spawn.
     pub(crate) on_spawn: Option<SpawnHook>,
     /// Whether the allocator reports what the program allocates.
     pub(crate) heap: bool,

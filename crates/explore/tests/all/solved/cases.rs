@@ -160,7 +160,7 @@ fn runs(program: &Program, explorer: &mut dyn Explorer) -> Option<u64> {
     explore(&mut IdentifyingInterpreter, program, explorer, 10_000, |_| ())
 }
 
-/// As long as nobody writes, sections of readers have one outcome, whatever their order.
+/// Without a writer, all orders of read sections have the same outcome.
 #[test]
 fn readers_of_a_lock_are_not_ordered() {
     let lock = |op| Step::On(0, Action::RwLock(op));
@@ -172,7 +172,7 @@ fn readers_of_a_lock_are_not_ordered() {
     let mut program = Program { objects, scripts };
     assert_eq!(runs(&program, &mut Dpor::default()), Some(1));
     assert_eq!(runs(&program, &mut Mcr::new(0)), Some(1));
-    // With a writer, readers that come before and after it are told apart.
+    // With a writer, readers before it and readers after it are distinguished.
     program.scripts.truncate(3);
     program.scripts[0].retain(|step| !matches!(step, Step::Spawn(3..)));
     program.scripts[2] = [RwLockOp::Write, RwLockOp::UnlockWrite].map(lock).to_vec();
